@@ -29,7 +29,8 @@ NOISE_MS = 5e-3
 MODES = ("always", "never", "auto")
 ROUNDS = 4
 
-# Arguments of bench/whole.c: some milliseconds to some seconds on the host, a single long execution and many short ones.
+# Arguments of bench/whole.c: some milliseconds to some seconds on the host, a single long execution and many
+# short ones.
 WHOLE = {
     "row_minimum": ((200, 5000, 1), (200, 500000, 1), (2000, 5000, 40), (20000, 2000, 20)),
     "tridiagonal": ((256, 64, 10), (4096, 128, 20), (4096, 128, 200), (16384, 512, 20)),

@@ -127,7 +127,8 @@ def measure(entry, reference, options):
     row["problem"] = compare(reference if reference is not None else (0, b"", b"", 0), result, reference is None)
     if row["problem"]:
         return row
-    # A warm-up and the repetitions, as many as the time allows; the single run counts if there is time for no more.
+    # A warm-up and the repetitions, as many as the time allows; the single run counts if there is time for no
+    # more.
     repeats = min(options.repeat + 1, int(options.budget / max(result[3], 1e-3)))
     if repeats >= 2:
         result, lines = run_offloaded(entry, arguments, options, repeats, 4 * options.budget)

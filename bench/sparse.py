@@ -33,7 +33,8 @@ import everyday2  # noqa: E402
 PROGRAMS = ("tables", "particles", "graphs", "meshes", "matrices")
 # Both sides of the first keep products and sums apart, so that results can be compared bit for bit.
 FORMS = {"default": (["-ffp-contract=off"], ["--fmad=false"]), "fast": (["-ffast-math"], ["--use_fast_math"])}
-# Nests inside of a loop of the host, one launch for a row: where they run is left to the run-time library's choice.
+# Nests inside of a loop of the host, one launch for a row: where they run is left to the run-time library's
+# choice.
 BY_ROWS = {"csc", "spmm32", "sampled", "smooth", "embedding_bag"}
 # Seconds for one loop.
 LIMIT = 15

@@ -1,4 +1,5 @@
-//! The library leaves LLVM's symbols to the program that loads the plugin; its tests are programs of their own and link LLVM.
+//! The library leaves LLVM's symbols to the program that loads the plugin; its tests are programs of their
+//! own and link LLVM.
 
 use std::process::Command;
 

@@ -1,9 +1,11 @@
-//! Builds what stands in front of some of isl's functions, and has the linker put it there (`--wrap`): the meter of isl's arithmetic
-//! (`c/meter.c`) and what repairs its lexicographic optimisation (`c/sorted.c`). It does so in this crate's tests, and in the executables of
-//! those packages that pass on `DEP_POLLYRS_ISL_WRAP_METER` and `DEP_POLLYRS_ISL_WRAP_REPAIR`.
+//! Builds what stands in front of some of isl's functions, and has the linker put it there (`--wrap`): the
+//! meter of isl's arithmetic (`c/meter.c`) and what repairs its lexicographic optimisation (`c/sorted.c`). It
+//! does so in this crate's tests, and in the executables of those packages that pass on
+//! `DEP_POLLYRS_ISL_WRAP_METER` and `DEP_POLLYRS_ISL_WRAP_REPAIR`.
 
 fn main() -> std::io::Result<()> {
-    // 16 bytes of thread-local storage: room that the loader keeps for libraries that are loaded late, and without a call at each access.
+    // 16 bytes of thread-local storage: room that the loader keeps for libraries that are loaded late, and
+    // without a call at each access.
     let mut build = cc::Build::new();
     println!("cargo:rerun-if-changed=c/small.h");
     build.opt_level(3).flag("-ftls-model=initial-exec");

@@ -1,8 +1,8 @@
-//! Compiles the C++ side against LLVM 22's headers. LLVM itself is not linked here: inside the plugin its symbols come
-//! from the host (opt, clang, flang, rustc), in test executables from inkwell's linking feature.
+//! Compiles the C++ side against LLVM 22's headers. LLVM itself is not linked here: inside the plugin its
+//! symbols come from the host (opt, clang, flang, rustc), in test executables from inkwell's linking feature.
 //!
-//! All sources are one translation unit: parsing LLVM's headers takes ten times as long as compiling what is ours. Names in their unnamed
-//! namespaces must therefore differ.
+//! All sources are one translation unit: parsing LLVM's headers takes ten times as long as compiling what is
+//! ours. Names in their unnamed namespaces must therefore differ.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

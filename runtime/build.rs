@@ -1,5 +1,6 @@
-//! Gives the shared library a name of its own with a version, so that programs refer to it by that name and not by the path it was linked from, and
-//! puts a link of that name beside it. (Cargo has no other place for what follows a library.)
+//! Gives the shared library a name of its own with a version, so that programs refer to it by that name and
+//! not by the path it was linked from, and puts a link of that name beside it. (Cargo has no other place for
+//! what follows a library.)
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-// Hot loops in Rust: slices and their iterators, checked subscripts, vectors of vectors, errors that end a loop.
+// Hot loops in Rust: slices and their iterators, checked subscripts, vectors of vectors, errors that end a
+// loop.
 #![allow(clippy::all)]
 use std::mem::swap;
 

@@ -1,11 +1,13 @@
-//! Device code on disk, found by a hash of what it was made of: kernels that are compiled again, in the next build or in another file of this one,
-//! take neither LLVM's back end nor `ptxas`.
+//! Device code on disk, found by a hash of what it was made of: kernels that are compiled again, in the next
+//! build or in another file of this one, take neither LLVM's back end nor `ptxas`.
 //!
 //! # Invariants
-//! - What is found is what was put there: each file begins with the hash of the rest, and one that has another is removed and not used.
-//! - A name holds one content for ever, so writers that meet write the same. A file appears whole or not at all (it is written beside its place and
-//!   renamed), on a network's file system as well.
-//! - Nothing depends on the cache but time: whatever fails here (no home, no space, no permission) is as if nothing were found.
+//! - What is found is what was put there: each file begins with the hash of the rest, and one that has
+//!   another is removed and not used.
+//! - A name holds one content for ever, so writers that meet write the same. A file appears whole or not at
+//!   all (it is written beside its place and renamed), on a network's file system as well.
+//! - Nothing depends on the cache but time: whatever fails here (no home, no space, no permission) is as if
+//!   nothing were found.
 //! - Its size is bounded: each of the [`SHELVES`] has its share, and gives up what was not used for longest.
 
 use etcetera::BaseStrategy;
@@ -49,7 +51,8 @@ impl Key {
         self
     }
 
-    /// With what tells a program or library from another in its place: path, size, and time of the last change. A file that is not there has none.
+    /// With what tells a program or library from another in its place: path, size, and time of the last
+    /// change. A file that is not there has none.
     pub fn with_file(self, path: &Path) -> Key {
         let key = self.with(path.as_os_str().as_encoded_bytes());
         let Ok(about) = fs::metadata(path) else { return key.with(b"none") };
@@ -83,8 +86,9 @@ pub struct Contents {
 }
 
 impl Cache {
-    /// The cache that the plugin's options name: `folder` is an absolute path, `off`, or empty for `pollyrs/code` where the user's caches
-    /// are (`XDG_CACHE_HOME`, else `~/.cache`); it may have `mebibytes` MiB, 1,024 if nothing is said. `None`: there is none, or no place for one.
+    /// The cache that the plugin's options name: `folder` is an absolute path, `off`, or empty for
+    /// `pollyrs/code` where the user's caches are (`XDG_CACHE_HOME`, else `~/.cache`); it may have
+    /// `mebibytes` MiB, 1,024 if nothing is said. `None`: there is none, or no place for one.
     ///
     /// # Errors
     /// A path that is relative, which would be another folder in each folder of a build.

@@ -1,7 +1,9 @@
-//! `pollyrs compare`: runs a program, each loop nest on the device and on the CPU, and says where their results differ.
+//! `pollyrs compare`: runs a program, each loop nest on the device and on the CPU, and says where their
+//! results differ.
 //!
-//! The run-time library does it (`POLLYRS_RT_COMPARE`): after each execution on the device the original loop runs as well, and what both have
-//! computed is compared byte for byte. The program goes on with the CPU's results, so that each difference is one of its own loop nest.
+//! The run-time library does it (`POLLYRS_RT_COMPARE`): after each execution on the device the original loop
+//! runs as well, and what both have computed is compared byte for byte. The program goes on with the CPU's
+//! results, so that each difference is one of its own loop nest.
 //!
 //! ```text
 //! loop nest  where     runs  elements  different  place
@@ -18,8 +20,9 @@ use std::process::Command;
 /// The program and its arguments.
 #[derive(Debug, clap::Args)]
 pub struct CompareArgs {
-    /// Differences of floating-point numbers up to this part of the larger one do not count (elements of 4 and 8 bytes are taken for
-    /// numbers); sums that may be regrouped, and functions such as exp, differ in the last digits
+    /// Differences of floating-point numbers up to this part of the larger one do not count (elements of 4
+    /// and 8 bytes are taken for numbers); sums that may be regrouped, and functions such as exp, differ in
+    /// the last digits
     #[arg(long, value_name = "RATIO", default_value_t = 0.0)]
     tolerance: f64,
     /// The program, and its arguments

@@ -1,7 +1,8 @@
-//! `pollyrs doctor`: whether this machine can compile and run offloaded programs, and what to do where it can't.
+//! `pollyrs doctor`: whether this machine can compile and run offloaded programs, and what to do where it
+//! can't.
 //!
-//! Each check is a line: `ok`, `note` (works, but something is lost) or `fail`, and what to do. Nothing is changed, and nothing runs on the
-//! device but the driver's start.
+//! Each check is a line: `ok`, `note` (works, but something is lost) or `fail`, and what to do. Nothing is
+//! changed, and nothing runs on the device but the driver's start.
 
 use crate::driver::install::{Install, compiler_path};
 use crate::driver::{Compiler, DriverError};
@@ -14,7 +15,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// PTX versions of the drivers since CUDA 11.0 (PTX ISA, "Release notes"): CUDA's version and PTX's, times ten.
+/// PTX versions of the drivers since CUDA 11.0 (PTX ISA, "Release notes"): CUDA's version and PTX's, times
+/// ten.
 const PTX_VERSIONS: [(i32, u32); 8] =
     [(130, 90), (129, 88), (128, 87), (126, 85), (124, 84), (120, 80), (118, 78), (110, 70)];
 
@@ -346,7 +348,8 @@ fn page_lock() -> Finding {
 fn page_lock_of(soft: &str) -> Finding {
     const NEEDED: u64 = 64 << 20;
     match soft.parse::<u64>() {
-        // The driver pins through its own module, which asks no limit; some containers and older kernels count it.
+        // The driver pins through its own module, which asks no limit; some containers and older kernels
+        // count it.
         Ok(bytes) if bytes < NEEDED => finding(
             Verdict::Note,
             "locked memory",

@@ -1,4 +1,5 @@
-//! `pollyrs generate`: manual pages and shell completions, from the definition of the command line. For `scripts/install`.
+//! `pollyrs generate`: manual pages and shell completions, from the definition of the command line. For
+//! `scripts/install`.
 
 use clap::Command;
 use clap_complete::Shell;

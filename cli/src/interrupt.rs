@@ -1,4 +1,5 @@
-//! Interrupts from the keyboard: programs that a command runs end by them, the command itself writes what it has.
+//! Interrupts from the keyboard: programs that a command runs end by them, the command itself writes what it
+//! has.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +19,8 @@ extern "C" fn note(_: c_int) {
     INTERRUPTED.store(true, Ordering::Relaxed);
 }
 
-/// From here on an interrupt is noted, and does not end this process. Programs that are started do not inherit that.
+/// From here on an interrupt is noted, and does not end this process. Programs that are started do not
+/// inherit that.
 pub fn listen() {
     // SAFETY: a C function of the process; the handler only stores to an atomic variable.
     unsafe { signal(SIGINT, note) };

@@ -1,4 +1,5 @@
-//! What the commands print. A reader that has seen enough (`pollyrs report … | head -1`) is no error, and no panic.
+//! What the commands print. A reader that has seen enough (`pollyrs report … | head -1`) is no error, and no
+//! panic.
 
 use std::io::{self, ErrorKind, Write};
 

@@ -1,10 +1,12 @@
 //! `pollyrs show --tiles`: the time tiling of each stencil of a file as a drawing.
 //!
-//! The file is compiled and thrown away; the plugin prints in which tile each point of a window of time and one space dimension is. Time
-//! goes up. Phases have colours, neighbouring tiles of a phase differ in brightness, and the number in a point is its step.
+//! The file is compiled and thrown away; the plugin prints in which tile each point of a window of time and
+//! one space dimension is. Time goes up. Phases have colours, neighbouring tiles of a phase differ in
+//! brightness, and the number in a point is its step.
 //!
 //! # Invariants
-//! - Nothing is drawn unless the points cover the window, each once: the picture can't hide a gap or an overlap.
+//! - Nothing is drawn unless the points cover the window, each once: the picture can't hide a gap or an
+//!   overlap.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;

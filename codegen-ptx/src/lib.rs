@@ -6,14 +6,15 @@
 //! ```
 //!
 //! # Folders
-//! `ir → affine → kernel → ops → statement → {staged, tiled, stencil} → kernels`, beside them `device` (over `ops`) and `host` (over `kernel`). Each uses only
-//! what stands before it; `scripts/lib/layers.py` checks the imports.
+//! `ir → affine → kernel → ops → statement → {staged, tiled, stencil} → kernels`, beside them `device` (over
+//! `ops`) and `host` (over `kernel`). Each uses only what stands before it; `scripts/lib/layers.py` checks
+//! the imports.
 //!
 //! # Invariants
 //! - Everything lives in the host module's `LLVMContext`; nothing is written to the host module but by
 //!   [`lower_emulated`].
-//! - A kernel computes what the original statements compute: floating-point operations are neither contracted nor flushed nor
-//!   approximated beyond the flags of the host's IR.
+//! - A kernel computes what the original statements compute: floating-point operations are neither contracted
+//!   nor flushed nor approximated beyond the flags of the host's IR.
 //! - Any function here may fail without harm: the original loop stays.
 
 mod affine;

@@ -1,9 +1,11 @@
 //! Shapes that were found before.
 //!
-//! **Problem.** The borders of fifteen fields of one grid are sixty loop nests, of which every fourth has the same offsets and bounds, and the search for a shape is most
-//! of what is done for one of them. isl's objects belong to the context of one region, so what was found is kept as text.
+//! **Problem.** The borders of fifteen fields of one grid are sixty loop nests, of which every fourth has the
+//! same offsets and bounds, and the search for a shape is most of what is done for one of them. isl's objects
+//! belong to the context of one region, so what was found is kept as text.
 //!
-//! **Invariant.** A shape is given for the problem only that it was found for: parameters by name, context, offsets and domains to the letter.
+//! **Invariant.** A shape is given for the problem only that it was found for: parameters by name, context,
+//! offsets and domains to the letter.
 
 use crate::{DelinearizeError, Origin, Polynomial, Problem, Shape};
 use pollyrs_isl as isl;

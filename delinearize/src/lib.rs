@@ -87,13 +87,15 @@ pub struct Shape {
     /// `[params] -> { : ... }`: condition under which the view is right, gisted against the context; the
     /// universe where none is needed.
     pub assumption: isl::Set,
-    /// What to check at run time: the assumption, or where that has many cases something without cases that implies it.
+    /// What to check at run time: the assumption, or where that has many cases something without cases that
+    /// implies it.
     pub check: isl::Set,
     pub origin: Origin,
-    /// Whether the view is right for some parameters that are alike, give or take a few: what the sizes of a matrix and the bounds of loops
-    /// over it mostly are.
+    /// Whether the view is right for some parameters that are alike, give or take a few: what the sizes of a
+    /// matrix and the bounds of loops over it mostly are.
     pub likely: bool,
-    /// Whether some accesses reach over the ends of rows, so that what is near in the linear view is not in this one.
+    /// Whether some accesses reach over the ends of rows, so that what is near in the linear view is not in
+    /// this one.
     pub wraps: bool,
 }
 

@@ -2,9 +2,11 @@
 
 use crate::poly::{Monomial, Polynomial, Symbol, gcd};
 
-/// Every byte of some accesses is at `rest + k * step` to `rest + k * step + bytes` from the base, for whole numbers `k` (only 0 if `step` is 0).
+/// Every byte of some accesses is at `rest + k * step` to `rest + k * step + bytes` from the base, for whole
+/// numbers `k` (only 0 if `step` is 0).
 ///
-/// `p[i].x[k]` for `k < 3`, doubles at the beginning of structures of 64 bytes, is `64 i + 8 k`: step 64, rest 0, 24 bytes.
+/// `p[i].x[k]` for `k < 3`, doubles at the beginning of structures of 64 bytes, is `64 i + 8 k`: step 64,
+/// rest 0, 24 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Residue {
     pub step: i128,
@@ -13,8 +15,9 @@ pub struct Residue {
 }
 
 impl Residue {
-    /// The residue of accesses of `bytes` bytes at `offset`. `range` bounds what a symbol may be by constants, if these are known: symbols with
-    /// smaller coefficients than another's count by their range. `None` if numbers are too large.
+    /// The residue of accesses of `bytes` bytes at `offset`. `range` bounds what a symbol may be by
+    /// constants, if these are known: symbols with smaller coefficients than another's count by their range.
+    /// `None` if numbers are too large.
     pub fn new(
         offset: &Polynomial,
         bytes: u32,
@@ -56,7 +59,8 @@ impl Residue {
         let Some(distance) = other.rest.checked_sub(self.rest) else { return false };
         match gcd(self.step, other.step) {
             0 => distance >= self.bytes || -distance >= other.bytes,
-            // The other's first byte lies behind this one's last, and its last before this one's first in the next period.
+            // The other's first byte lies behind this one's last, and its last before this one's first in the
+            // next period.
             step => {
                 let distance = distance.rem_euclid(step);
                 self.bytes <= distance && distance.saturating_add(other.bytes) <= step

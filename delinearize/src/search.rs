@@ -8,9 +8,9 @@
 //! has row `i` overlap row `i + 1` for large `m`.
 //!
 //! Otherwise guesses are tried until one needs no condition; failing that, the one whose violations are
-//! fewest; among incomparable ones (otherwise the first, so that the result is deterministic) one that is right where all sizes are alike:
-//! `A[i * s + i + j]` for `i + j < m` is a matrix with rows of `s`, not one with rows of `s + 1`, where `j` would have to stay
-//! below `s - i`.
+//! fewest; among incomparable ones (otherwise the first, so that the result is deterministic) one that is
+//! right where all sizes are alike: `A[i * s + i + j]` for `i + j < m` is a matrix with rows of `s`, not one
+//! with rows of `s + 1`, where `j` would have to stay below `s - i`.
 
 use crate::affine;
 use crate::poly::{Polynomial, Symbol};
@@ -35,9 +35,10 @@ pub(crate) fn best(problem: &Problem) -> Result<Shape> {
     let mut search = Search::new(&run, &offsets);
     let guesses = shapes::guesses(&offsets, false);
     let shifted: Vec<Sizes> = guesses.iter().flat_map(shapes::shifted).collect();
-    // The later lists are for what the earlier ones do not explain, or not well: only where sizes that are alike break the condition,
-    // as for the rows of a band, `A[i * (k + 1) + j - i]` of which a counter strides over `k`.
-    // A shape that is right for all sizes is better than one for equal ones, and this than one for nearly equal ones.
+    // The later lists are for what the earlier ones do not explain, or not well: only where sizes that are
+    // alike break the condition, as for the rows of a band, `A[i * (k + 1) + j - i]` of which a counter
+    // strides over `k`. A shape that is right for all sizes is better than one for equal ones, and this than
+    // one for nearly equal ones.
     let explained =
         |v: &View| -> Result<Typical> { if v.max_pieces() == 1 { run.typical(v) } else { Ok(Typical::No) } };
     let mut near: Option<(Typical, View)> = None;
@@ -70,8 +71,8 @@ pub(crate) fn best(problem: &Problem) -> Result<Shape> {
     Err(if search.tried.is_empty() { stuck(problem, &offsets) } else { Blocked::NeverInside.into() })
 }
 
-/// The error for offsets that no guess makes affine. To blame is the parameter with the fewest products without which the others have
-/// a shape; failing that, the first product.
+/// The error for offsets that no guess makes affine. To blame is the parameter with the fewest products
+/// without which the others have a shape; failing that, the first product.
 fn stuck(problem: &Problem, offsets: &[Polynomial]) -> DelinearizeError {
     let blocked = |access, term: &Polynomial| {
         Blocked::NonAffineSubscript { access, term: affine::display(term, problem.params) }.into()
@@ -165,9 +166,10 @@ impl<'a> Search<'a> {
         Ok(None)
     }
 
-    /// The same shape without the numbers added to its sizes, if that is right for all parameters too: the rows `R[k][k + 1 + j]` of a
-    /// triangle step by `n + 1`, in which they are a square array with rows of `n + 1`, but also one with the program's rows of `n`. The
-    /// rows of a halo array are left in the shape without its numbers.
+    /// The same shape without the numbers added to its sizes, if that is right for all parameters too: the
+    /// rows `R[k][k + 1 + j]` of a triangle step by `n + 1`, in which they are a square array with rows of
+    /// `n + 1`, but also one with the program's rows of `n`. The rows of a halo array are left in the shape
+    /// without its numbers.
     fn plain(&mut self, sizes: &Sizes) -> Result<Option<View>> {
         let plain: Sizes = sizes.iter().map(without_number).collect();
         if plain == *sizes {
@@ -192,10 +194,12 @@ impl<'a> Search<'a> {
         Ok(self.weakest.0.as_ref())
     }
 
-    /// What [`Search::weakest`] finds, or the same shape without the numbers added to its sizes, where that is right for sizes that are alike:
-    /// `L[k + 1 + i + k * ld]`, a triangle of which a counter steps by `ld + 1`, has columns of `ld`. That they are not shorter than the
-    /// triangle is a little more than what the shape with columns of `ld + 1` needs, but true of the program's matrix. Rows of `e + 1`, as of a Fortran
-    /// array `lo:hi` with `e = hi - lo`, are not rows of `e`: then the last row would have to be shorter by the number of rows.
+    /// What [`Search::weakest`] finds, or the same shape without the numbers added to its sizes, where that
+    /// is right for sizes that are alike: `L[k + 1 + i + k * ld]`, a triangle of which a counter steps by
+    /// `ld + 1`, has columns of `ld`. That they are not shorter than the triangle is a little more than what
+    /// the shape with columns of `ld + 1` needs, but true of the program's matrix. Rows of `e + 1`, as of a
+    /// Fortran array `lo:hi` with `e = hi - lo`, are not rows of `e`: then the last row would have to be
+    /// shorter by the number of rows.
     fn chosen(&mut self) -> Result<Option<View>> {
         self.weakest()?;
         let Some(view) = self.weakest.0.take() else { return Ok(None) };
@@ -212,7 +216,8 @@ impl<'a> Search<'a> {
         Ok(Some(view))
     }
 
-    /// Whether `pieced` has a condition and more pieces than `other`, which is right for some of the usual sizes.
+    /// Whether `pieced` has a condition and more pieces than `other`, which is right for some of the usual
+    /// sizes.
     fn is_pieced_for_nothing(&self, pieced: &View, other: &View) -> Result<bool> {
         if pieced.max_pieces() <= other.max_pieces() || pieced.is_unconditional()? {
             return Ok(false);
@@ -241,18 +246,20 @@ impl<'a> Search<'a> {
         if view.is_unconditional()? && best.is_unconditional()? {
             return Ok(view.max_pieces() < best.max_pieces());
         }
-        // Several pieces and a condition are for what no row holds as a whole, whatever the sizes are that programs have.
+        // Several pieces and a condition are for what no row holds as a whole, whatever the sizes are that
+        // programs have.
         if self.is_pieced_for_nothing(view, best)? || self.is_pieced_for_nothing(best, view)? {
             return Ok(view.max_pieces() < best.max_pieces());
         }
         if view::weaker(&view.violations, Some(&best.violations))? {
             return Ok(true);
         }
-        // Sizes that are tied to each other may make any view wrong where all parameters are alike, so this decides between those only that
-        // cannot be compared.
+        // Sizes that are tied to each other may make any view wrong where all parameters are alike, so this
+        // decides between those only that cannot be compared.
         let comparable = best.violations.is_subset(&view.violations)?;
         let (new, old) = (self.run.typical(view)?, self.run.typical(best)?);
-        // What is right for nearly equal sizes only is not worth more pieces: an offset among the parameters is no size.
+        // What is right for nearly equal sizes only is not worth more pieces: an offset among the parameters
+        // is no size.
         let cheap = new == Typical::Equal || view.max_pieces() <= best.max_pieces();
         Ok(!comparable && new > old && cheap)
     }

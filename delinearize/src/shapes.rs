@@ -39,8 +39,8 @@ pub(crate) type Sizes = Vec<Polynomial>;
 /// The coefficients of the counters of `offsets`, signs made positive, without numbers that are no strides
 /// (zero, one). With `primitive`, divided by their contents.
 fn strides(offsets: &[Polynomial], extra: bool, primitive: bool) -> Vec<Polynomial> {
-    // With the number of times each occurs. The diagonal of a square array has a stride that could be a size, too; for triangles both
-    // views are right, but only one has the program's rows.
+    // With the number of times each occurs. The diagonal of a square array has a stride that could be a size,
+    // too; for triangles both views are right, but only one has the program's rows.
     let mut found: BTreeMap<Polynomial, usize> = BTreeMap::new();
     for offset in offsets {
         for s in offset.symbols() {
@@ -95,7 +95,8 @@ fn fixed_parts(offsets: &[Polynomial]) -> Vec<Polynomial> {
     parts.into_iter().take(MAX_PARTS).collect()
 }
 
-/// The distances between offsets that are sums of several parameters: a loop along the border of a grid with a halo, `a[(g - 1) * (n + 2 * g) + i] = a[g
+/// The distances between offsets that are sums of several parameters: a loop along the border of a grid with
+/// a halo, `a[(g - 1) * (n + 2 * g) + i] = a[g
 /// * (n + 2 * g) + i]`, has rows of which no counter is a multiple, nor any single product.
 fn rows(offsets: &[Polynomial]) -> BTreeSet<Polynomial> {
     let parts = fixed_parts(offsets);
@@ -105,9 +106,10 @@ fn rows(offsets: &[Polynomial]) -> BTreeSet<Polynomial> {
     distances.filter(is_row).collect()
 }
 
-/// The distances between offsets where only numbers say which plane is meant (`f[t % 2][3][i][j]` beside `f[t % 2][4][i][j]`), of those
-/// that fit between the counters' strides: a whole number of rows, and a whole number of them in what is further out. Such a dimension has no
-/// counter, and without it the planes would be taken for rows of one.
+/// The distances between offsets where only numbers say which plane is meant (`f[t % 2][3][i][j]` beside
+/// `f[t % 2][4][i][j]`), of those that fit between the counters' strides: a whole number of rows, and a whole
+/// number of them in what is further out. Such a dimension has no counter, and without it the planes would be
+/// taken for rows of one.
 fn planes<'a>(
     offsets: &[Polynomial],
     strides: impl Iterator<Item = &'a Polynomial> + Clone,
@@ -301,7 +303,8 @@ pub(crate) fn guesses(offsets: &[Polynomial], extra: bool) -> Vec<Sizes> {
             }
         }
     }
-    // A counter that steps along a diagonal (`A[i][i + j]`) has the coefficient `m + 1`: plain sizes are tried before such.
+    // A counter that steps along a diagonal (`A[i][i + j]`) has the coefficient `m + 1`: plain sizes are
+    // tried before such.
     let numbers = |s: &Sizes| {
         s.iter().filter(|p| p.degree() > 0).map(|p| p.constant_term().unsigned_abs()).sum::<u128>()
     };

@@ -1,8 +1,8 @@
 //! Whether a view is right for what sizes mostly are: alike, give or take a few.
 //!
-//! **Example.** `A[(i - lc) * n + j - lb]` for `i < m`, `j < n`, as of a Fortran array with lower bounds in a descriptor: in rows of `n`
-//! it is right for `lb = 0` only, in rows of `n - 1` and three pieces for many `lb` and `lc`. Sizes are alike, but `lb` is none: the former
-//! is what the program means.
+//! **Example.** `A[(i - lc) * n + j - lb]` for `i < m`, `j < n`, as of a Fortran array with lower bounds in a
+//! descriptor: in rows of `n` it is right for `lb = 0` only, in rows of `n - 1` and three pieces for many
+//! `lb` and `lc`. Sizes are alike, but `lb` is none: the former is what the program means.
 
 use crate::poly::{Polynomial, Symbol};
 use crate::view::{Executed, View};
@@ -38,10 +38,12 @@ pub(crate) enum End {
 }
 
 impl Executed<'_> {
-    /// Parameters as programs have them: positive, and such that all loops have a few iterations, as far as the context allows that.
+    /// Parameters as programs have them: positive, and such that all loops have a few iterations, as far as
+    /// the context allows that.
     ///
-    /// `b[j * x + x - h + k]` for `k < d` is in column `k - h` of row `j + 1` for `h <= 0`, and in column `x - h + k` of row `j` for `h >= d`. The
-    /// former is right for some parameters too, but not for any of these.
+    /// `b[j * x + x - h + k]` for `k < d` is in column `k - h` of row `j + 1` for `h <= 0`, and in column
+    /// `x - h + k` of row `j` for `h >= d`. The former is right for some parameters too, but not for any of
+    /// these.
     pub fn usual(&self) -> Result<isl::Set> {
         if let Some(known) = self.usual.get() {
             return Ok(known.clone());
@@ -50,8 +52,9 @@ impl Executed<'_> {
         Ok(self.usual.get_or_init(|| usual).clone())
     }
 
-    /// The same with loops of two iterations and more: `a[k * w + j + h - d]` for `j < w + 2 * (d - h)` is the border of a grid that has rows of `w` with `h`
-    /// elements on either side, of which `d` are wanted, and `h` is a small number.
+    /// The same with loops of two iterations and more: `a[k * w + j + h - d]` for `j < w + 2 * (d - h)` is
+    /// the border of a grid that has rows of `w` with `h` elements on either side, of which `d` are wanted,
+    /// and `h` is a small number.
     pub fn short(&self) -> Result<isl::Set> {
         if let Some(known) = self.short.get() {
             return Ok(known.clone());
@@ -76,7 +79,8 @@ impl Executed<'_> {
         Ok(usual)
     }
 
-    /// The parameters for which all counters of executed accesses take `least` values, but for those that never do.
+    /// The parameters for which all counters of executed accesses take `least` values, but for those that
+    /// never do.
     fn long(&self, least: i64) -> Result<isl::Set> {
         let mut all = self.any.clone();
         // The deepest nests first: what runs only where an inner loop has no iterations has no say in those.
@@ -110,8 +114,9 @@ impl Executed<'_> {
         Ok(pair.intersect(isl::PwAff::from_aff(distance)?.nonneg_set()?)?.params()?)
     }
 
-    /// The parameters for which loops have many iterations and yet no row of the view has many elements more than what is accessed in it:
-    /// what holds for none of these holds only where rows are far longer than need be.
+    /// The parameters for which loops have many iterations and yet no row of the view has many elements more
+    /// than what is accessed in it: what holds for none of these holds only where rows are far longer than
+    /// need be.
     pub fn tight(&self, view: &View) -> Result<isl::Set> {
         let mut all = self.long(2 * UNLIKE)?.subtract(view.violations.clone())?;
         for (k, size) in view.sizes.iter().enumerate().filter(|(_, size)| size.degree() > 0) {
@@ -131,8 +136,9 @@ impl Executed<'_> {
         Ok(all)
     }
 
-    /// Whether the view is right where all parameters are alike: the sizes of a matrix and the number of iterations over it mostly are.
-    /// Where the context ties some to others (a pitch in bytes to one in elements), the later ones count.
+    /// Whether the view is right where all parameters are alike: the sizes of a matrix and the number of
+    /// iterations over it mostly are. Where the context ties some to others (a pitch in bytes to one in
+    /// elements), the later ones count.
     pub fn is_likely(&self, view: &View) -> Result<bool> {
         let violations = &view.violations;
         Ok(violations.is_empty()?
@@ -141,8 +147,9 @@ impl Executed<'_> {
                     || !self.alike(self.any.clone(), UNLIKE, false)?.is_subset(violations)?))
     }
 
-    /// Whether the view is right only where usual parameters are tied by an equation that nothing else asks for: that an array begins exactly `n`
-    /// elements in front of another one is a coincidence, even where both are alike.
+    /// Whether the view is right only where usual parameters are tied by an equation that nothing else asks
+    /// for: that an array begins exactly `n` elements in front of another one is a coincidence, even where
+    /// both are alike.
     fn is_tied(&self, view: &View) -> Result<bool> {
         let usual = self.usual()?;
         let right = usual.clone().subtract(view.violations.clone())?;
@@ -175,13 +182,14 @@ impl Executed<'_> {
         Ok(set)
     }
 
-    /// Whether a parameter only says where an array begins, as do the lower bounds of Fortran's descriptors, `lb` and `lc` in
-    /// `A[(i - lc) * n + j - lb]`: it steps with no counter and bounds none.
+    /// Whether a parameter only says where an array begins, as do the lower bounds of Fortran's descriptors,
+    /// `lb` and `lc` in `A[(i - lc) * n + j - lb]`: it steps with no counter and bounds none.
     fn is_origin(&self, param: u32) -> bool {
         self.origins.get(param as usize).copied().unwrap_or(false)
     }
 
-    /// The part of `there` where parameters are alike, give or take `by`, the later ones if not all can be; origins may be any if they are `free`.
+    /// The part of `there` where parameters are alike, give or take `by`, the later ones if not all can be;
+    /// origins may be any if they are `free`.
     pub(crate) fn alike(&self, mut there: isl::Set, by: i64, free: bool) -> Result<isl::Set> {
         let val = |n| isl::Val::int(self.context.context(), n);
         for p in (0..there.dim(isl::DimType::Param)?).rev().filter(|p| !free || !self.is_origin(*p)) {

@@ -12,8 +12,8 @@
 //! 3. `k = 0`, if some parameters make all iterations inside (a condition is needed),
 //! 4. the `k`, or the several, that need the weakest condition;
 //!
-//! of those that are inside for some of the parameters that programs have ([`Executed::usual`]; for `k = 0` [`Executed::short`] will do), and else of
-//! all.
+//! of those that are inside for some of the parameters that programs have ([`Executed::usual`]; for `k = 0`
+//! [`Executed::short`] will do), and else of all.
 //!
 //! **Condition**: with `D` the executed iterations, the violations are `{ x in D : f_k < 0 or f_k >= d_k }`
 //! for some inner dimension `k`; the view is right for the parameters in the complement of their projection.
@@ -37,8 +37,8 @@ type Result<T> = std::result::Result<T, DelinearizeError>;
 const MAX_MULTIPLE: i128 = 2;
 /// An access in more pieces than this (two dimensions of three) gets a condition instead.
 const MAX_PIECES: usize = 9;
-/// A condition of more cases than this is replaced by a stronger one without cases, where there is one. Each check at run time, and each
-/// set that it is intersected with before, has them all.
+/// A condition of more cases than this is replaced by a stronger one without cases, where there is one. Each
+/// check at run time, and each set that it is intersected with before, has them all.
 const MAX_CASES: u32 = 3;
 
 /// Conditions of a part that are looked at one by one.
@@ -112,7 +112,8 @@ impl View {
         self.pieces.iter().map(Vec::len).max().unwrap_or(0)
     }
 
-    /// Whether accesses that differ by less than a row are in different rows: some reach over the end of a row, others do not.
+    /// Whether accesses that differ by less than a row are in different rows: some reach over the end of a
+    /// row, others do not.
     pub fn wraps(&self) -> bool {
         let mut all = self.pieces.iter().flatten();
         let first = all.next();
@@ -203,14 +204,16 @@ pub(crate) struct Executed<'a> {
     pub(crate) short: OnceCell<isl::Set>,
     /// Parameters for which anything is executed.
     pub any: isl::Set,
-    /// For each access, the first one with the same domain and offset, whose pieces it shares: a read and a write of an element, say.
+    /// For each access, the first one with the same domain and offset, whose pieces it shares: a read and a
+    /// write of an element, say.
     pub(crate) first: Vec<usize>,
     /// For each access, the first one with the same domain.
     pub(crate) same_domain: Vec<usize>,
     /// For each parameter of `params`, whether it is an origin.
     pub(crate) origins: Vec<bool>,
     pub(crate) ends: Vec<Option<End>>,
-    /// What was found for whole domains (by `same_domain`), a subscript and a size: guesses have inner dimensions in common.
+    /// What was found for whole domains (by `same_domain`), a subscript and a size: guesses have inner
+    /// dimensions in common.
     known: RefCell<BTreeMap<(usize, Polynomial, Polynomial), Rc<Outside>>>,
 }
 
@@ -308,8 +311,8 @@ impl<'a> Executed<'a> {
         Ok(found)
     }
 
-    /// Iterations of `domain` with `f < low` or `f >= high`. (The intersection with a half-space, where a subtraction would be taken apart
-    /// constraint by constraint.)
+    /// Iterations of `domain` with `f < low` or `f >= high`. (The intersection with a half-space, where a
+    /// subtraction would be taken apart constraint by constraint.)
     fn beyond(
         &self,
         f: &Polynomial,
@@ -355,8 +358,9 @@ impl<'a> Executed<'a> {
         Ok(Some(View { sizes: sizes.clone(), pieces, violations }))
     }
 
-    /// The view of shape `sizes` with these subscripts as they come from the division. `None`, as soon as that is known, if it is wrong
-    /// wherever anything is executed, or wherever another one is, with the violations `other`.
+    /// The view of shape `sizes` with these subscripts as they come from the division. `None`, as soon as
+    /// that is known, if it is wrong wherever anything is executed, or wherever another one is, with the
+    /// violations `other`.
     pub fn view(
         &self,
         sizes: &Sizes,
@@ -465,7 +469,8 @@ impl<'a> Executed<'a> {
                     best = Some((whole(*k), violated));
                 }
             }
-            // Several parts are worth a weaker condition where nothing else is: what is in one row in the program's mind is in one part.
+            // Several parts are worth a weaker condition where nothing else is: what is in one row in the
+            // program's mind is in one part.
             if let Some(best) = best.take_if(|_| usually) {
                 return Ok(best);
             }
@@ -486,8 +491,8 @@ impl<'a> Executed<'a> {
         Ok((whole(0), executed))
     }
 
-    /// What the slabs leave over: they lie side by side, between `-MAX_MULTIPLE` and `MAX_MULTIPLE + 1` sizes; all, where the size is not
-    /// positive.
+    /// What the slabs leave over: they lie side by side, between `-MAX_MULTIPLE` and `MAX_MULTIPLE + 1`
+    /// sizes; all, where the size is not positive.
     fn left_over(&self, piece: &Piece, at: usize, size: &Polynomial) -> Result<isl::Set> {
         let (low, high) = (size.scale(-MAX_MULTIPLE), size.scale(MAX_MULTIPLE + 1));
         self.beyond(&piece.subscripts[at], &low, &high, &piece.domain)
@@ -552,9 +557,10 @@ impl<'a> Executed<'a> {
         tidy(right)
     }
 
-    /// What to check in place of `assumption`: that, or if it has many cases what makes the view right if all accesses are executed, and
-    /// also otherwise; no union, and it holds for sizes that are alike. (For each loop `it does not run, or its accesses fit`: of several
-    /// loops with sizes of their own that is a case for each set of loops.)
+    /// What to check in place of `assumption`: that, or if it has many cases what makes the view right if all
+    /// accesses are executed, and also otherwise; no union, and it holds for sizes that are alike. (For each
+    /// loop `it does not run, or its accesses fit`: of several loops with sizes of their own that is a case
+    /// for each set of loops.)
     pub fn check(&self, view: &View, assumption: &isl::Set) -> Result<isl::Set> {
         let simpler = if assumption.n_basic_set()? > MAX_CASES { self.all_fit(view)? } else { None };
         Ok(simpler.unwrap_or_else(|| assumption.clone()))
@@ -580,7 +586,8 @@ impl<'a> Executed<'a> {
         Ok(None)
     }
 
-    /// `part` without the constraints that the view is right without: of what is known to be unequal (`x < y or x > y`) a part has one side.
+    /// `part` without the constraints that the view is right without: of what is known to be unequal
+    /// (`x < y or x > y`) a part has one side.
     fn widened(&self, part: isl::Set, view: &View) -> Result<isl::Set> {
         let mut kept = part.basic_set_list()?.to_vec()?.iter().try_fold(Vec::new(), |mut all, b| {
             all.extend(b.constraints()?);

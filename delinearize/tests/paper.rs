@@ -37,7 +37,8 @@ fn subarray_initialisation() {
     case.expect("m, p", "o1 <= m - s1 and o2 <= p - s2", &["i0 + o0, i1 + o1, i2 + o2"]);
 }
 
-/// The paper's figure: A[8][9] with the part at (1, 3) inside, and the part at (5, 6) past the end of its rows.
+/// The paper's figure: A[8][9] with the part at (1, 3) inside, and the part at (5, 6) past the end of its
+/// rows.
 #[test]
 fn subarray_settings_of_the_figure() {
     let d = "j k : 0 <= j < s1 and 0 <= k < s2";
@@ -165,7 +166,8 @@ fn ludcmp_size_n_plus_one() {
     case.expect("n + 1", ALWAYS, &["i1, i0", "i0 + 1, i1", "i0, i0"]);
 }
 
-/// The stride of the diagonal, n + 1, would make rows of n + 1 elements as well, in which nothing is where the program has it.
+/// The stride of the diagonal, n + 1, would make rows of n + 1 elements as well, in which nothing is where
+/// the program has it.
 #[test]
 fn rows_and_the_diagonal() {
     let d = "i j k : 0 <= i < n and 0 <= j < i and 0 <= k < j";
@@ -178,7 +180,8 @@ fn rows_and_the_diagonal() {
     case.expect("n", ALWAYS, &["i0, i1", "i0, i2", "i2, i1", "i1, i1", "i0, i0 + i1"]);
 }
 
-/// Of a triangle without its lower half only the diagonal's stride is seen; rows of n are right, too, and the program's.
+/// Of a triangle without its lower half only the diagonal's stride is seen; rows of n are right, too, and the
+/// program's.
 #[test]
 fn rows_of_a_triangle_alone() {
     let case = Case::new("n", "").array("k : 0 <= k < n", "n", "k, k").array(
@@ -189,7 +192,8 @@ fn rows_of_a_triangle_alone() {
     case.expect("n", ALWAYS, &["i0, i0", "i0, i0 + 1 + i1"]);
 }
 
-/// Lower bounds of a descriptor are no sizes: rows of n, though other rows need less of the bounds where these are as large as sizes.
+/// Lower bounds of a descriptor are no sizes: rows of n, though other rows need less of the bounds where
+/// these are as large as sizes.
 #[test]
 fn origins_are_no_sizes() {
     let d = "i j : 0 <= i < m and 0 <= j < n";
@@ -285,7 +289,8 @@ fn a_parameter_times_a_parameter() {
 
 #[test]
 fn rows_that_no_counter_steps_over() {
-    // The border of a grid with a halo of g: its rows are n + 2g apart, which is no counter's stride and no single product.
+    // The border of a grid with a halo of g: its rows are n + 2g apart, which is no counter's stride and no
+    // single product.
     let d = "i : -1 <= i <= n";
     let case = Case::new("n g", "").array(d, "n + 2*g", "g - 1, i + g").array(d, "n + 2*g", "g, i + g");
     let shape = case.expect("n + 2*g", "n < -1 or g >= 1", &["g - 1, i0 + g", "g, i0 + g"]);
@@ -413,7 +418,8 @@ fn malformed_problems_are_errors() {
     assert_eq!(case.solve().unwrap_err(), DelinearizeError::Blocked(Blocked::Overflow { access: 0 }));
 }
 
-/// A Fortran array `lo:hi+2`: its rows are `e + 1` long, and `e` is no size, though all of `e` would be right for sizes that are alike.
+/// A Fortran array `lo:hi+2`: its rows are `e + 1` long, and `e` is no size, though all of `e` would be right
+/// for sizes that are alike.
 #[test]
 fn rows_of_an_extent_and_one() {
     let case = Case::new("m lo hi e", "m >= 1 and e >= -1").array(
@@ -424,7 +430,8 @@ fn rows_of_an_extent_and_one() {
     case.expect("e + 1", "hi < lo or e >= hi - lo", &["i0, i1"]);
 }
 
-/// The border below a grid that has two elements more on either side, as wide as an argument says: at most two rows, and nothing else is assumed.
+/// The border below a grid that has two elements more on either side, as wide as an argument says: at most
+/// two rows, and nothing else is assumed.
 #[test]
 fn rows_of_a_border() {
     let d = "j k : 0 <= j < w + 2d and 0 <= k < d";
@@ -437,7 +444,8 @@ fn rows_of_a_border() {
     check_points(&case, &shape, -1..=4, -1..=4);
 }
 
-/// `table[i * n + v]` for values `v` that data has: rows of `n`, as `v` is any of `0` to `n - 1`, and no rows of `n + 1` that each begin one element earlier.
+/// `table[i * n + v]` for values `v` that data has: rows of `n`, as `v` is any of `0` to `n - 1`, and no rows
+/// of `n + 1` that each begin one element earlier.
 #[test]
 fn subscripts_of_data() {
     let d = "i v : 0 <= i < m and low <= v <= high";
@@ -451,7 +459,8 @@ fn subscripts_of_data() {
     );
 }
 
-/// The right border of a grid with a halo of `h`: column `x - h + k` is in the row for `h` of at least `d`; in the next one, as `k - h`, for none.
+/// The right border of a grid with a halo of `h`: column `x - h + k` is in the row for `h` of at least `d`;
+/// in the next one, as `k - h`, for none.
 #[test]
 fn columns_from_the_right_border() {
     let d = "j k : 0 <= j < y - 2h and 0 <= k < d";
@@ -467,7 +476,8 @@ fn columns_from_the_right_border() {
     check_points(&case, &shape, -1..=4, -1..=4);
 }
 
-/// Loops in one branch of a choice between numbers that are not equal, of which either may be the larger one: what is checked says nothing of these.
+/// Loops in one branch of a choice between numbers that are not equal, of which either may be the larger one:
+/// what is checked says nothing of these.
 #[test]
 fn behind_a_choice() {
     let of = |n: &str| format!("i j : 0 <= i < {n} and 0 <= j < {n}q");

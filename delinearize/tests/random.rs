@@ -7,7 +7,8 @@ use support::*;
 /// Numerical Recipes' linear congruential generator, high bits: the same cases in every run.
 struct Random(u64);
 
-/// Kinds of subscripts; the last two are those of a part of an array at an offset that is a parameter, and of one that is a size.
+/// Kinds of subscripts; the last two are those of a part of an array at an offset that is a parameter, and of
+/// one that is a size.
 const KINDS: usize = 14;
 
 impl Random {
@@ -175,7 +176,8 @@ fn constant_shapes_never_fail_and_need_conditions_only_with_hints() {
     assert!(t.seen.points > 4_000 && t.seen.fails > 2, "{t:?}");
 }
 
-/// Sizes of one class at a time, with parts of arrays and sizes in subscripts among the accesses: in each, conditions are exact on both sides.
+/// Sizes of one class at a time, with parts of arrays and sizes in subscripts among the accesses: in each,
+/// conditions are exact on both sides.
 #[test]
 fn each_class_of_sizes() {
     let classes: [(&str, &[&str]); 7] = [

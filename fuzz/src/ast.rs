@@ -1,8 +1,10 @@
-//! A generated function: loops, conditions and assignments over arrays, with the argument lists it is called with.
+//! A generated function: loops, conditions and assignments over arrays, with the argument lists it is called
+//! with.
 //!
-//! Two kinds of expressions are kept apart. [`Index`] expressions (bounds, subscripts, conditions) depend on loop counters and
-//! sizes only, have C's integer types and are evaluated by the generator, so every access is known before the program runs.
-//! [`Data`] expressions are never evaluated by the generator; their operators cannot have undefined behaviour.
+//! Two kinds of expressions are kept apart. [`Index`] expressions (bounds, subscripts, conditions) depend on
+//! loop counters and sizes only, have C's integer types and are evaluated by the generator, so every access
+//! is known before the program runs. [`Data`] expressions are never evaluated by the generator; their
+//! operators cannot have undefined behaviour.
 
 use std::collections::BTreeSet;
 
@@ -269,7 +271,8 @@ pub struct Array {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArgSet {
     pub params: Vec<i64>,
-    /// For each array: lies at this distance (elements) from an earlier array of the same type, or on its own.
+    /// For each array: lies at this distance (elements) from an earlier array of the same type, or on its
+    /// own.
     pub alias: Vec<Option<(usize, i64)>>,
     /// Seed of the data.
     pub seed: u64,

@@ -1,4 +1,5 @@
-//! The same programs for a machine with a GPU: compiled here, with what they have to print, and a script that runs and compares them.
+//! The same programs for a machine with a GPU: compiled here, with what they have to print, and a script that
+//! runs and compares them.
 //!
 //! ```text
 //! DIR/run.sh        a line for each program and a total; needs a shell, cmp and a CUDA driver; with SANITIZER=memcheck (or racecheck) under

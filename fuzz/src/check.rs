@@ -39,10 +39,12 @@ pub struct Config {
     pub checked: bool,
     pub order: u64,
     pub threads: u32,
-    /// isl operations of a stage; None: the default. Few programs need more than 300,000, and those take half of all time, often
-    /// to be refused in the end: a file with the default costs as much as six with the smallest.
+    /// isl operations of a stage; None: the default. Few programs need more than 300,000, and those take half
+    /// of all time, often to be refused in the end: a file with the default costs as much as six with the
+    /// smallest.
     pub budget: Option<u32>,
-    /// An operation of the run-time library that fails: name and count. The original loop runs then, or the program says what it lost.
+    /// An operation of the run-time library that fails: name and count. The original loop runs then, or the
+    /// program says what it lost.
     pub fault: Option<String>,
     /// Launches go in so many slices, copies beside them.
     pub slices: Option<u32>,
@@ -84,7 +86,8 @@ impl Config {
         }
     }
 
-    /// How many devices share launches, if several do: of every third configuration 2 to 4. (By what is drawn already, so that seeds keep their programs.)
+    /// How many devices share launches, if several do: of every third configuration 2 to 4. (By what is drawn
+    /// already, so that seeds keep their programs.)
     fn devices(&self) -> Option<u64> {
         self.order.is_multiple_of(3).then_some(2 + self.order / 3 % 3)
     }
@@ -129,7 +132,8 @@ impl Config {
         }
     }
 
-    /// `threads`: others touch what lies beside the results of an execution, which looks like a mistake of its own.
+    /// `threads`: others touch what lies beside the results of an execution, which looks like a mistake of
+    /// its own.
     pub fn environment(&self, threads: bool) -> Vec<(&'static str, String)> {
         let mut variables = vec![
             ("POLLYRS_RT_DEVICE", "emulated".to_owned()),
@@ -188,12 +192,13 @@ pub struct Outcome {
 
 const COMPILE_LIMIT: Duration = Duration::from_secs(120);
 pub const RUN_LIMIT: Duration = Duration::from_secs(60);
-/// A whole program may run a small loop so often that the emulated device, which takes some microseconds for each, takes minutes.
+/// A whole program may run a small loop so often that the emulated device, which takes some microseconds for
+/// each, takes minutes.
 const MANY: usize = 20_000;
 /// How much longer than the plain program such a program is waited for.
 const PATIENCE: u32 = 10;
-/// How many times the plain compiler's processor time a file may take: 10 seconds for one program, on a machine that does nothing else. On a
-/// machine that does, both take longer.
+/// How many times the plain compiler's processor time a file may take: 10 seconds for one program, on a
+/// machine that does nothing else. On a machine that does, both take longer.
 const SLOW: u32 = 120;
 /// The least that is measured.
 const TICK: Duration = Duration::from_millis(10);
@@ -267,11 +272,13 @@ pub fn plain(
 
 /// Compiles what [`plain`] did with the plugin, runs it and compares.
 ///
-/// All of LLVM's passes run at the configuration's level; instructions are then selected without optimization, which takes a third of
-/// the time off: a checked kernel is a call at each access, long and slow to allocate registers for.
+/// All of LLVM's passes run at the configuration's level; instructions are then selected without
+/// optimization, which takes a third of the time off: a checked kernel is a call at each access, long and
+/// slow to allocate registers for.
 ///
-/// Only LLVM 22's vectorisation of straight lines is missing: it reads instructions that it has deleted where remarks are recorded, and ends the
-/// compiler on unrolled sums of products of the host, with the plugin or without.
+/// Only LLVM 22's vectorisation of straight lines is missing: it reads instructions that it has deleted where
+/// remarks are recorded, and ends the compiler on unrolled sums of products of the host, with the plugin or
+/// without.
 pub fn compare(
     tools: &Tools,
     n_programs: usize,
@@ -373,7 +380,8 @@ fn lines(done: &Done) -> BTreeMap<(usize, usize), String> {
     done.stdout.lines().filter_map(parse).collect()
 }
 
-/// Lines that differ, and the program that was running at a crash. A planned fault may end a program that says why.
+/// Lines that differ, and the program that was running at a crash. A planned fault may end a program that
+/// says why.
 fn compare_lines(expected: &Expected, ran: &Done, config: &Config, outcome: &mut Outcome) {
     let got = lines(ran);
     for (key, line) in &expected.lines {

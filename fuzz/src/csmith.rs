@@ -1,5 +1,6 @@
-//! Whole C programs from csmith (Yang, Chen, Eide, Regehr: Finding and understanding bugs in C compilers, PLDI 2011), with many loops
-//! over arrays; what they print is a checksum of all global variables. They are defined by construction, but need not end.
+//! Whole C programs from csmith (Yang, Chen, Eide, Regehr: Finding and understanding bugs in C compilers,
+//! PLDI 2011), with many loops over arrays; what they print is a checksum of all global variables. They are
+//! defined by construction, but need not end.
 
 use crate::error::{Error, Result};
 use crate::grammar::{Grammar, Language, Sources};
@@ -9,7 +10,8 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Statements that are loops over arrays go from a tenth to more than a third, at the cost of jumps; most variables are arrays.
+/// Statements that are loops over arrays go from a tenth to more than a third, at the cost of jumps; most
+/// variables are arrays.
 const PROBABILITIES: &str = "\
 new_array_var_prob=70
 select_deref_pointer_prob=20

@@ -1,8 +1,8 @@
-//! Runs a program's loops and subscripts, without its data, to know what it touches: the generator keeps an argument list only
-//! if C defines everything the program does with it.
+//! Runs a program's loops and subscripts, without its data, to know what it touches: the generator keeps an
+//! argument list only if C defines everything the program does with it.
 //!
-//! Integers follow C: usual arithmetic conversions, unsigned types wrap; a signed overflow, a division by zero and an access far
-//! outside are errors. Values are kept as `i128`, in the range of their type.
+//! Integers follow C: usual arithmetic conversions, unsigned types wrap; a signed overflow, a division by
+//! zero and an access far outside are errors. Values are kept as `i128`, in the range of their type.
 
 use crate::ast::{
     Access, ArgSet, Array, Cmp, Cond, Data, Index, IndexOp, IntTy, Loop, LoopForm, Node, Program, Scale,
@@ -242,7 +242,8 @@ impl Run<'_> {
     fn access(&mut self, access: &Access) -> Result<(), Bad> {
         let mut offset = 0i128;
         for (position, subscript) in access.subscripts.iter().enumerate() {
-            // A subscript that wrapped is as large as it says: C and LLVM's `nuw` take it for no negative distance.
+            // A subscript that wrapped is as large as it says: C and LLVM's `nuw` take it for no negative
+            // distance.
             let (value, _) = self.index(subscript)?;
             let step = value.checked_mul(self.strides[access.array][position]).ok_or(Bad::TooFar)?;
             offset = offset.checked_add(step).ok_or(Bad::TooFar)?;

@@ -34,8 +34,8 @@ pub struct Sources {
     pub limit: Duration,
 }
 
-/// A kind of programs. Functions of program k are called `pk` or `pk_…`, and it prints lines `pk N TEXT`. (Files of one program may
-/// have other names, and print `checksum = TEXT`.)
+/// A kind of programs. Functions of program k are called `pk` or `pk_…`, and it prints lines `pk N TEXT`.
+/// (Files of one program may have other names, and print `checksum = TEXT`.)
 pub trait Grammar: Sync {
     type Program: Clone + Send + Sync;
 

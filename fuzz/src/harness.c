@@ -7,7 +7,8 @@
 
 // One block of memory for all arrays of a call; each has a guard zone on either side.
 #define HARNESS __attribute__((optnone, noinline))
-// The space before the first one keeps addresses of elements [0, .., 0] that are never accessed inside of the block.
+// The space before the first one keeps addresses of elements [0, .., 0] that are never accessed inside of the
+// block.
 enum { GUARD = 192, MAX_REGIONS = 8, BEFORE = 1 << 19 };
 static unsigned char *arena;
 static uint64_t used, capacity = 1 << 24, state;

@@ -1,4 +1,5 @@
-//! Where the arrays of one call lie: as large as what is touched, those that overlap on purpose in one region.
+//! Where the arrays of one call lie: as large as what is touched, those that overlap on purpose in one
+//! region.
 
 use crate::ast::{ArgSet, Elem, Program};
 use crate::evaluate::{Bad, Trace, evaluate};

@@ -1,5 +1,6 @@
-//! C text of programs. A file holds several functions and a `main` that calls each with all its argument lists and prints a hash of
-//! all memory after each call: `p3 1 9f0c…`. Arguments name one function, or one function and one list.
+//! C text of programs. A file holds several functions and a `main` that calls each with all its argument
+//! lists and prints a hash of all memory after each call: `p3 1 9f0c…`. Arguments name one function, or one
+//! function and one list.
 
 use crate::ast::{
     Access, Array, Cond, Data, DataOp, Elem, Exit, Index, IndexOp, Loop, LoopForm, Node, Program, Target,
@@ -20,8 +21,8 @@ void *region(int elem, uint64_t count);
 void finish(int program, int set, double result);
 ";
 
-/// Memory with guard zones, random data and hashes. Compiled by itself, without the plugin; its functions are not optimized where it
-/// is part of a reproducer.
+/// Memory with guard zones, random data and hashes. Compiled by itself, without the plugin; its functions are
+/// not optimized where it is part of a reproducer.
 pub const HARNESS: &str = include_str!("harness.c");
 
 /// A source file that needs the harness beside it.

@@ -41,7 +41,8 @@ const TICKS: u64 = 100;
 /// A process may wait so many times as long as it may compute: other programs run beside it.
 const PATIENCE: u32 = 20;
 
-/// Runs a command to its end, for at most `limit` of processor time; `scratch` names two files for its output.
+/// Runs a command to its end, for at most `limit` of processor time; `scratch` names two files for its
+/// output.
 pub fn run(command: &mut Command, scratch: &Path, limit: Duration) -> Result<Done> {
     let (out, err) = (scratch.with_extension("stdout"), scratch.with_extension("stderr"));
     let mut child = command
@@ -76,12 +77,14 @@ pub fn spent() -> Duration {
     state("self").map_or(Duration::ZERO, |(_, cpu)| cpu)
 }
 
-/// Whether a child that was not waited for has ended, and its processor time. A zombie still has its entry in /proc.
+/// Whether a child that was not waited for has ended, and its processor time. A zombie still has its entry in
+/// /proc.
 fn state(pid: impl std::fmt::Display) -> Option<(bool, Duration)> {
     let Ok(text) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else {
         return Some((true, Duration::ZERO));
     };
-    // The name in parentheses may hold anything; the state is the first field behind it, the four times fields 12 to 15.
+    // The name in parentheses may hold anything; the state is the first field behind it, the four times
+    // fields 12 to 15.
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks: u64 = fields.get(11..15)?.iter().filter_map(|f| f.parse::<u64>().ok()).sum();
     Some((matches!(*fields.first()?, "Z" | "X"), Duration::from_millis(ticks * 1000 / TICKS)))

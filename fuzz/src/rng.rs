@@ -1,5 +1,5 @@
-//! The fuzzer's random numbers: SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014).
-//! Own code, so that a seed means the same program forever.
+//! The fuzzer's random numbers: SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
+//! generators, OOPSLA 2014). Own code, so that a seed means the same program forever.
 
 /// See the module documentation.
 #[derive(Clone, Debug)]

@@ -1,4 +1,5 @@
-//! Makes a failing program small: tries one change after the other and keeps those after which it still fails in the same way.
+//! Makes a failing program small: tries one change after the other and keeps those after which it still fails
+//! in the same way.
 
 use crate::ast::{Data, Elem, Index, LoopForm, Node, Program, Target};
 use crate::evaluate::evaluate;

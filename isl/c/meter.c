@@ -1,22 +1,25 @@
 /* What isl's operation counter does not see: arithmetic on vectors.
  *
- * isl counts allocations and pivots. A pivot of a table of a hundred rows of numbers with many digits takes a thousand times as
- * long as an allocation; Fourier-Motzkin elimination and the scheduler's integer programs consist of little else. So the linker
- * hands isl's calls of its vector and long-number arithmetic to the functions here (`--wrap`, see build.rs), which add the size of
- * the work to a counter and count an operation of isl for every UNITS of it. isl's own budget then ends the computation, at the
- * same place on every machine.
+ * isl counts allocations and pivots. A pivot of a table of a hundred rows of numbers with many digits takes a
+ * thousand times as long as an allocation; Fourier-Motzkin elimination and the scheduler's integer programs
+ * consist of little else. So the linker hands isl's calls of its vector and long-number arithmetic to the
+ * functions here (`--wrap`, see build.rs), which add the size of the work to a counter and count an operation
+ * of isl for every UNITS of it. isl's own budget then ends the computation, at the same place on every
+ * machine.
  *
- * The counter belongs to the thread and charges one context: that of the innermost budget in force. Without a budget nothing is
- * counted. An executable that is linked without `--wrap` never comes here; there the references to isl's own functions stay null.
- */
+ * The counter belongs to the thread and charges one context: that of the innermost budget in force. Without a
+ * budget nothing is counted. An executable that is linked without `--wrap` never comes here; there the
+ * references to isl's own functions stay null. */
 #include "small.h"
 
 struct isl_ctx;
 
-/* Of isl_ctx.c: counts one operation; over the budget, sets the context's error, and every later allocation fails. */
+/* Of isl_ctx.c: counts one operation; over the budget, sets the context's error, and every later allocation
+ * fails. */
 int isl_ctx_next_operation(struct isl_ctx *ctx);
 
-/* One unit is the work on one element of a vector of small numbers, about 1.5 ns; an operation takes some 100 ns on average. */
+/* One unit is the work on one element of a vector of small numbers, about 1.5 ns; an operation takes some 100
+ * ns on average. */
 enum { UNITS = 64 };
 
 /* What long numbers cost: an addition or a product, and a division or a greatest common divisor. */
@@ -63,8 +66,8 @@ static inline void charge(size_t units)
 		return __real_##name arguments; \
 	}
 
-/* QUICKER(result, name, ...): the same, with the work on small numbers done here (small.h). isl_seq.h; an isl_int parameter is the address of
- * the number. */
+/* QUICKER(result, name, ...): the same, with the work on small numbers done here (small.h). isl_seq.h; an
+ * isl_int parameter is the address of the number. */
 #define QUICKER METERED
 
 QUICKER(void, isl_seq_combine, (number *dst, number *m1, number *src1, number *m2, number *src2, unsigned len))

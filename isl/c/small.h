@@ -1,10 +1,10 @@
 /* isl's vector arithmetic for vectors of small numbers, which nearly all are.
  *
- * A number of isl (imath-32) is 64 bits: an odd one holds 32 bits in its upper half, not -2^31; an even one is the address of a long
- * number. Each function here does what isl's own does (isl_seq.c) where that needs small numbers only, and otherwise returns 0; then
- * nothing has changed but what isl's own computes in the same way again. It does one test an element, not one an operand, and takes divisors from
- * machine words. isl's own functions stay the definition: tests/small.rs compares.
- */
+ * A number of isl (imath-32) is 64 bits: an odd one holds 32 bits in its upper half, not -2^31; an even one
+ * is the address of a long number. Each function here does what isl's own does (isl_seq.c) where that needs
+ * small numbers only, and otherwise returns 0; then nothing has changed but what isl's own computes in the
+ * same way again. It does one test an element, not one an operand, and takes divisors from machine words.
+ * isl's own functions stay the definition: tests/small.rs compares. */
 #include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -84,7 +84,8 @@ static inline int small_normalize(number *p, unsigned len)
 	return 1;
 }
 
-/* The position of the first element that is not zero and smallest by magnitude, or -1; -2 if there is a long number. */
+/* The position of the first element that is not zero and smallest by magnitude, or -1; -2 if there is a long
+ * number. */
 static inline int small_abs_min_non_zero(const number *p, unsigned len)
 {
 	int at = -1;
@@ -101,7 +102,8 @@ static inline int small_abs_min_non_zero(const number *p, unsigned len)
 	return at;
 }
 
-/* dst = m1 src1 + m2 src2, up to the first element that is, or was, a long number: its position. dst may be one of the sources. */
+/* dst = m1 src1 + m2 src2, up to the first element that is, or was, a long number: its position. dst may be
+ * one of the sources. */
 static inline unsigned small_combine(number *dst, int64_t m1, const number *src1, int64_t m2, const number *src2, unsigned len)
 {
 	unsigned i;

@@ -1,4 +1,5 @@
-//! AST generation (Grosser, Verdoolaege, Cohen, "Polyhedral AST generation is more than scanning polyhedra", TOPLAS 2015).
+//! AST generation (Grosser, Verdoolaege, Cohen, "Polyhedral AST generation is more than scanning polyhedra",
+//! TOPLAS 2015).
 
 use crate::context::{Context, RawCtx, Result};
 use crate::ffi::Ret;

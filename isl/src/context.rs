@@ -113,7 +113,8 @@ impl Context {
 
     /// The pending error, which is cleared.
     pub(crate) fn take_error(&self) -> Error {
-        // SAFETY: the context is live; the message is a NUL-terminated string owned by it, copied before the reset.
+        // SAFETY: the context is live; the message is a NUL-terminated string owned by it, copied before the
+        // reset.
         unsafe {
             let kind = isl_ctx_last_error(self.raw());
             let msg = isl_ctx_last_error_msg(self.raw());
@@ -131,8 +132,8 @@ impl Context {
         }
     }
 
-    /// Runs `f` with at most `operations` isl operations (0: no limit of its own); past that, isl calls return
-    /// [`Error::Quota`]. See [`Context::budget`].
+    /// Runs `f` with at most `operations` isl operations (0: no limit of its own); past that, isl calls
+    /// return [`Error::Quota`]. See [`Context::budget`].
     pub fn with_budget<T, E: From<Error>>(
         &self,
         operations: u64,
@@ -142,7 +143,8 @@ impl Context {
         f()
     }
 
-    /// Runs `f` without a limit: for printing, in which isl 0.27 dereferences a null pointer where an operation is refused.
+    /// Runs `f` without a limit: for printing, in which isl 0.27 dereferences a null pointer where an
+    /// operation is refused.
     pub(crate) fn without_limit<T>(&self, f: impl FnOnce() -> T) -> T {
         // SAFETY: the context is live; the limit is put back.
         unsafe {
@@ -159,9 +161,9 @@ impl Context {
         self.0.spent.get() + self.counted()
     }
 
-    /// Operations since isl's counter was reset. isl does not tell, but under a limit of `max` it refuses one more
-    /// operation just if it has counted `max`; so the count is found by bisection. Each probe that is granted counts too, which
-    /// makes the result too large by some dozens.
+    /// Operations since isl's counter was reset. isl does not tell, but under a limit of `max` it refuses one
+    /// more operation just if it has counted `max`; so the count is found by bisection. Each probe that is
+    /// granted counts too, which makes the result too large by some dozens.
     fn counted(&self) -> u64 {
         // SAFETY: the context is live; the limit is put back.
         unsafe {
@@ -187,10 +189,12 @@ impl Context {
         }
     }
 
-    /// A budget of `operations` isl operations (0: no limit of its own) that holds until the guard is dropped. Budgets nest: what is
-    /// spent inside counts outside as well, and an inner one is never larger than what is left of the outer one.
+    /// A budget of `operations` isl operations (0: no limit of its own) that holds until the guard is
+    /// dropped. Budgets nest: what is spent inside counts outside as well, and an inner one is never larger
+    /// than what is left of the outer one.
     ///
-    /// An operation is an allocation, a pivot, or as much arithmetic on vectors as `c/meter.c` says; about 100 ns.
+    /// An operation is an allocation, a pivot, or as much arithmetic on vectors as `c/meter.c` says; about
+    /// 100 ns.
     pub fn budget(&self, operations: u64) -> Budget {
         let used = self.counted();
         self.0.spent.set(self.0.spent.get() + used);
@@ -216,7 +220,8 @@ thread_local! {
     static CHARGED: RefCell<Vec<Context>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What is left of a limit: one operation at least, since a limit of none means to isl that there is no limit.
+/// What is left of a limit: one operation at least, since a limit of none means to isl that there is no
+/// limit.
 fn left(limit: u64, used: u64) -> u64 {
     limit.saturating_sub(used).max(1)
 }

@@ -153,8 +153,8 @@ macro_rules! isl_types {
     )* };
 }
 
-/// Declares methods as a table. `keep` rows borrow the receiver, `take` rows consume it, `new` rows are constructors from a
-/// context.
+/// Declares methods as a table. `keep` rows borrow the receiver, `take` rows consume it, `new` rows are
+/// constructors from a context.
 macro_rules! isl_methods {
     ($ty:ident
      keep { $(fn $kn:ident($($ka:ident: $kt:ty),*) -> $kr:ty = $ks:ident;)* }
@@ -168,7 +168,8 @@ macro_rules! isl_methods {
                     fn $ks(this: *mut std::ffi::c_void $(, $ka: <$kt as $crate::ffi::Arg>::Raw)*)
                         -> <$kr as $crate::ffi::Ret>::Raw;
                 }
-                // SAFETY: isl's documented signature; the receiver is borrowed, arguments by value are handed over.
+                // SAFETY: isl's documented signature; the receiver is borrowed, arguments by value are handed
+                // over.
                 let raw = unsafe { $ks(self.ptr.as_ptr() $(, $crate::ffi::Arg::into_raw($ka))*) };
                 <$kr as $crate::ffi::Ret>::from_raw(raw, &self.ctx)
             })*
@@ -189,9 +190,9 @@ macro_rules! isl_methods {
     };
 }
 
-/// Methods that say the same in fewer words. They are never needed, so where isl fails in the middle of one (isl 0.27:
-/// "total dimensionality changed unexpectedly" of `reduce_coefficients`) the result is the value as it was; only a spent budget is
-/// an error.
+/// Methods that say the same in fewer words. They are never needed, so where isl fails in the middle of one
+/// (isl 0.27: "total dimensionality changed unexpectedly" of `reduce_coefficients`) the result is the value
+/// as it was; only a spent budget is an error.
 macro_rules! isl_simplifications {
     ($($ty:ident::$name:ident = $sym:ident;)*) => { $(
         impl $ty {

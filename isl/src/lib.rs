@@ -1,12 +1,13 @@
 //! A safe layer over a private static isl 0.27 (Verdoolaege, "isl: An Integer Set Library for the Polyhedral
 //! Model", ICMS 2010).
 //!
-//! **Naming.** A method is named as isl's function without the type's prefix: `isl_union_map_apply_range(a, b)` is
-//! `a.apply_range(b)`. isl's ownership is the signature: `__isl_take` is by value, `__isl_keep` is `&`, `__isl_give` is
-//! `Result<T>`. `clone()` is isl's reference-counted copy.
+//! **Naming.** A method is named as isl's function without the type's prefix:
+//! `isl_union_map_apply_range(a, b)` is `a.apply_range(b)`. isl's ownership is the signature: `__isl_take` is
+//! by value, `__isl_keep` is `&`, `__isl_give` is `Result<T>`. `clone()` is isl's reference-counted copy.
 //!
-//! **Invariants.** No wrapper holds NULL. Every wrapper keeps its [`Context`] alive and is neither `Send` nor `Sync`.
-//! isl never aborts: its errors come back as [`Error`], an exceeded operation budget as [`Error::Quota`].
+//! **Invariants.** No wrapper holds NULL. Every wrapper keeps its [`Context`] alive and is neither `Send` nor
+//! `Sync`. isl never aborts: its errors come back as [`Error`], an exceeded operation budget as
+//! [`Error::Quota`].
 //!
 //! The archive comes from the crate isl-rs; its own bindings are not used because several are unsound.
 //!

@@ -1,15 +1,19 @@
 //! Projections by elimination of variables, after Fourier and Motzkin.
 //!
-//! **Problem.** isl's projections are exact: a dimension that it projects out stays as an existentially quantified variable unless that is trivial to
-//! avoid, and finding an extreme element of such a set is parametric integer programming over all of them (Feautrier, "Parametric integer
-//! programming", RAIRO 1988). Of the box around an access in a nest of six loops with clipped borders that takes a hundred times as long as of its
-//! shadow, the constraints on the remaining dimensions that follow from the others in rational numbers.
+//! **Problem.** isl's projections are exact: a dimension that it projects out stays as an existentially
+//! quantified variable unless that is trivial to avoid, and finding an extreme element of such a set is
+//! parametric integer programming over all of them (Feautrier, "Parametric integer programming", RAIRO 1988).
+//! Of the box around an access in a nest of six loops with clipped borders that takes a hundred times as long
+//! as of its shadow, the constraints on the remaining dimensions that follow from the others in rational
+//! numbers.
 //!
-//! **Invariant.** [`Set::shadow`] holds the projection, and is it where the variables are rational. [`Set::range_of_last`] is the projection: a variable `x` is
-//! eliminated only where it has an equality `x = ...`, or one of all its lower or of all its upper bounds is a whole number (coefficients of one): then some
-//! whole `x` is between these whenever a rational one is (Pugh, "The Omega test", SC 1991).
+//! **Invariant.** [`Set::shadow`] holds the projection, and is it where the variables are rational.
+//! [`Set::range_of_last`] is the projection: a variable `x` is eliminated only where it has an equality
+//! `x = ...`, or one of all its lower or of all its upper bounds is a whole number (coefficients of one):
+//! then some whole `x` is between these whenever a rational one is (Pugh, "The Omega test", SC 1991).
 //!
-//! **Example.** `{ [i, k, a] : a = i + k - p, 0 <= i < n, 0 <= k < 3 }` without `k` and `i` is `{ [a] : -p <= a <= n + 1 - p, n > 0 }`.
+//! **Example.** `{ [i, k, a] : a = i + k - p, 0 <= i < n, 0 <= k < 3 }` without `k` and `i` is
+//! `{ [a] : -p <= a <= n + 1 - p, n > 0 }`.
 
 use crate::context::Result;
 use crate::relations::{BasicSet, Set};
@@ -33,7 +37,8 @@ impl Set {
         Ok(if bounded(&set)? == bounded(&shadow)? { shadow } else { set })
     }
 
-    /// The set without its first `n` dimensions, and without quantified variables; `None` if that takes more than eliminations that are exact.
+    /// The set without its first `n` dimensions, and without quantified variables; `None` if that takes more
+    /// than eliminations that are exact.
     pub fn range_of_last(&self, n: u32) -> Result<Option<Set>> {
         let mut whole: Option<Set> = None;
         for part in self.basic_sets()? {
@@ -50,8 +55,8 @@ impl Set {
     }
 }
 
-/// A polyhedron without its first `n` dimensions. Dimensions are eliminated before they are projected out: isl makes definitions of quotients of some bounds of
-/// those that it projects out.
+/// A polyhedron without its first `n` dimensions. Dimensions are eliminated before they are projected out:
+/// isl makes definitions of quotients of some bounds of those that it projects out.
 fn eliminated(part: BasicSet, n: u32) -> Result<Option<Set>> {
     // (The definitions of quotients are not among the constraints.)
     if part.dim(DimType::Div)? > 0 {

@@ -18,7 +18,8 @@ fn sets_compare_by_meaning() -> Outcome {
     Ok(())
 }
 
-/// isl 0.27 takes `j >= i` and `i >= 0` for `0 <= i <= 0` where the constraints are in this order (`c/sorted.c`).
+/// isl 0.27 takes `j >= i` and `i >= 0` for `0 <= i <= 0` where the constraints are in this order
+/// (`c/sorted.c`).
 #[test]
 fn last_elements_do_not_depend_on_the_order_of_constraints() -> Outcome {
     let ctx = Context::new();

@@ -1,4 +1,5 @@
-//! The arithmetic on vectors of small numbers (`c/small.h`) against isl's own, on values around the ends of 32 bits.
+//! The arithmetic on vectors of small numbers (`c/small.h`) against isl's own, on values around the ends of
+//! 32 bits.
 
 use pollyrs_isl as _;
 

@@ -1,5 +1,5 @@
-// Assignments of whole allocatable arrays in Fortran (`u = v`): a version of the loop for arrays of one shape, in which they are loops over elements;
-// src/prepare.rs has the argument.
+// Assignments of whole allocatable arrays in Fortran (`u = v`): a version of the loop for arrays of one
+// shape, in which they are loops over elements; src/prepare.rs has the argument.
 
 #include "shim.h"
 
@@ -19,14 +19,15 @@ using namespace llvm;
 using pollyrs::Session;
 
 namespace {
-// flang's `Fortran::runtime::Assign(to, from, source file, line)`: copies, after it has allocated `to` anew where the shapes differ.
+// flang's `Fortran::runtime::Assign(to, from, source file, line)`: copies, after it has allocated `to` anew
+// where the shapes differ.
 constexpr char AssignName[] = "_FortranAAssign";
 
 // Loops that are larger are not copied.
 constexpr unsigned MaxAssigning = 200;
 
-// Where a descriptor (ISO_Fortran_binding.h, CFI_cdesc_t) has its members, in bytes; 24 of each dimension: lower bound, extent, and the distance of
-// elements in bytes.
+// Where a descriptor (ISO_Fortran_binding.h, CFI_cdesc_t) has its members, in bytes; 24 of each dimension:
+// lower bound, extent, and the distance of elements in bytes.
 constexpr uint64_t ElementAt = 8, RankAt = 20, TypeAt = 21, DimensionsAt = 24, Dimension = 24, ExtentAt = 8, StrideAt = 16;
 constexpr unsigned MaxRank = 7;
 
@@ -42,7 +43,8 @@ struct Assignment {
   SmallVector<StoreInst *, 16> Stores;
 };
 
-// The element type of a type code (CFI_type_int8_t ... CFI_type_double); null for those that are not copied by value.
+// The element type of a type code (CFI_type_int8_t ... CFI_type_double); null for those that are not copied
+// by value.
 Type *elementOf(uint8_t Code, LLVMContext &C) {
   switch (Code) {
   case 7:
@@ -59,7 +61,8 @@ Type *elementOf(uint8_t Code, LLVMContext &C) {
   }
 }
 
-// The one value that is stored at each offset of a descriptor that is made for the call alone; false if it is anything else.
+// The one value that is stored at each offset of a descriptor that is made for the call alone; false if it is
+// anything else.
 bool membersOf(AllocaInst &Descriptor, CallInst &Call, const DominatorTree &DT, std::map<uint64_t, Value *> &Members,
                SmallVectorImpl<StoreInst *> &Stores) {
   const DataLayout &DL = Call.getDataLayout();
@@ -117,8 +120,8 @@ bool describe(CallInst &Call, const DominatorTree &DT, Assignment &A) {
   return true;
 }
 
-// Computes values of a loop in front of it, where nothing in the loop but the assignments writes what they are loaded from. All of them are computed in
-// each iteration.
+// Computes values of a loop in front of it, where nothing in the loop but the assignments writes what they
+// are loaded from. All of them are computed in each iteration.
 struct Ahead {
   Loop &L;
   AAResults &AA;
@@ -209,7 +212,8 @@ Value *areCopied(const Assignment &A, Value *Descriptor, const Shape &To, const 
   return Good;
 }
 
-// `do k; ...; to(i, ...) = from(i, ...)` between two blocks, dimension `K` and all before it; the index so far is in elements.
+// `do k; ...; to(i, ...) = from(i, ...)` between two blocks, dimension `K` and all before it; the index so
+// far is in elements.
 void copyBetween(const Assignment &A, const Shape &To, const Shape &From, unsigned K, Value *ToIndex, Value *FromIndex, BasicBlock *Head,
                  BasicBlock *Behind, MDNode *Tag, const DebugLoc &Loc) {
   Function &F = *Head->getParent();
@@ -242,7 +246,8 @@ void copyBetween(const Assignment &A, const Shape &To, const Shape &From, unsign
   B.CreateCondBr(B.CreateICmpSLT(Next, To.Extents[K]), Body, Behind);
 }
 
-// By type: the loop's accesses of elements, which are the same objects' or others', and those of descriptors, which elements never are.
+// By type: the loop's accesses of elements, which are the same objects' or others', and those of descriptors,
+// which elements never are.
 MDNode *tagOf(Loop &L, Type *Element) {
   MDNode *Tag = nullptr;
   bool First = true;
@@ -256,7 +261,8 @@ MDNode *tagOf(Loop &L, Type *Element) {
   return Tag;
 }
 
-// Loads in the loop of what the extent `Of` was loaded from, which nothing in the loop writes: one shape for both arrays, as the extents are equal.
+// Loads in the loop of what the extent `Of` was loaded from, which nothing in the loop writes: one shape for
+// both arrays, as the extents are equal.
 void replaceLoads(Value *Of, Value *By, Loop &L, Ahead &Values) {
   auto *First = dyn_cast<LoadInst>(Of);
   if (!First)

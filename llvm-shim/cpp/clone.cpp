@@ -29,8 +29,8 @@ static const char *whyNotCloneable(const Function &F) {
   return nullptr;
 }
 
-// Whether a node belongs to other code than the function with subprogram `SP` and so maps to itself. LLVM clones
-// functions within a module under the same rule (CloneFunction.cpp, createIdentityMDPredicate).
+// Whether a node belongs to other code than the function with subprogram `SP` and so maps to itself. LLVM
+// clones functions within a module under the same rule (CloneFunction.cpp, createIdentityMDPredicate).
 static bool isForeign(const Metadata *MD, const DISubprogram *SP) {
   if (isa<DICompileUnit>(MD) || isa<DIType>(MD))
     return true;

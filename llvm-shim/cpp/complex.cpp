@@ -1,5 +1,5 @@
-// Products of complex numbers: the call for results that are not numbers becomes code; and their absolute values: the call becomes that of hypot.
-// src/prepare.rs has the argument.
+// Products of complex numbers: the call for results that are not numbers becomes code; and their absolute
+// values: the call becomes that of hypot. src/prepare.rs has the argument.
 
 #include "shim.h"
 
@@ -13,7 +13,8 @@ using namespace llvm;
 using pollyrs::Session;
 
 namespace {
-// The number type of `__muldc3(a, b, c, d)` and `__mulsc3`, as the x86-64 ABI has them: two numbers in a structure, or two in a vector.
+// The number type of `__muldc3(a, b, c, d)` and `__mulsc3`, as the x86-64 ABI has them: two numbers in a
+// structure, or two in a vector.
 Type *partOf(const CallInst &Call) {
   const Function *Callee = Call.getCalledFunction();
   if (!Callee || !Callee->isDeclaration() || Call.arg_size() != 4 || Call.isStrictFP() || Call.hasOperandBundles())
@@ -29,7 +30,8 @@ Type *partOf(const CallInst &Call) {
   return Call.getType() == Whole ? Part : nullptr;
 }
 
-// Annex G of ISO C, G.5.1, example 1: infinities survive. What the number is where neither part is one is not laid down.
+// Annex G of ISO C, G.5.1, example 1: infinities survive. What the number is where neither part is one is not
+// laid down.
 struct Product {
   IRBuilder<> B;
   Type *Part;
@@ -79,7 +81,8 @@ struct Product {
 };
 } // namespace
 
-// `cabs(z)` is defined as `hypot(creal(z), cimag(z))`. Whether the call is one; of floats, the ABI has both parts in a vector.
+// `cabs(z)` is defined as `hypot(creal(z), cimag(z))`. Whether the call is one; of floats, the ABI has both
+// parts in a vector.
 static bool isMagnitude(const CallInst &Call) {
   const Function *Callee = Call.getCalledFunction();
   if (!Callee || !Callee->isDeclaration() || Call.isStrictFP() || Call.hasOperandBundles() || Call.isNoBuiltin())

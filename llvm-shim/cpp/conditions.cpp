@@ -21,9 +21,11 @@ using namespace llvm;
 using pollyrs::Session;
 
 namespace {
-// On a store that stands for a conditional one: its value is `select(condition, new, load of the same address)`.
+// On a store that stands for a conditional one: its value is
+// `select(condition, new, load of the same address)`.
 constexpr const char Mark[] = "pollyrs.conditional";
-// On a store beside it that keeps a minimum, a maximum or its place, and on a load for it of what need not be there.
+// On a store beside it that keeps a minimum, a maximum or its place, and on a load for it of what need not be
+// there.
 constexpr const char Kept[] = "pollyrs.kept";
 
 struct Context {
@@ -86,8 +88,8 @@ bool pollyrs::dependsOnData(Value *Condition, const Loop &Outer, ScalarEvolution
 }
 
 namespace {
-// Whether every execution of `Head` comes with an access of the bytes that `Access` touches, in the same iteration: then the
-// bytes are there. What may end the iteration early was excluded before.
+// Whether every execution of `Head` comes with an access of the bytes that `Access` touches, in the same
+// iteration: then the bytes are there. What may end the iteration early was excluded before.
 bool surelyAccessed(Instruction &Access, BasicBlock &Head, Context &C) {
   Value *Pointer = getLoadStorePointerOperand(&Access);
   const DataLayout &DL = Access.getDataLayout();
@@ -114,8 +116,9 @@ bool surelyAccessed(Instruction &Access, BasicBlock &Head, Context &C) {
   return T->getSinglePredecessor() && F->getSinglePredecessor() && Accesses(*T) && Accesses(*F);
 }
 
-// Whether every execution of `Head` comes with accesses before and behind the bytes that `Load` reads, less than the smallest page apart: then each
-// of the bytes is on a page of one of them. (`if (centre) …` between the neighbours on both sides.)
+// Whether every execution of `Head` comes with accesses before and behind the bytes that `Load` reads, less
+// than the smallest page apart: then each of the bytes is on a page of one of them. (`if (centre) …` between
+// the neighbours on both sides.)
 bool liesBetweenAccesses(LoadInst &Load, BasicBlock &Head, Context &C) {
   constexpr int64_t Page = 4096;
   const DataLayout &DL = Load.getDataLayout();
@@ -147,8 +150,8 @@ bool liesBetweenAccesses(LoadInst &Load, BasicBlock &Head, Context &C) {
   return Before && Behind && *Behind - *Before < Page;
 }
 
-// Whether nobody but this activation of the function can see what is at the address: storing once more what is there is no store then, and the
-// scratch array of an iteration is written for certain.
+// Whether nobody but this activation of the function can see what is at the address: storing once more what
+// is there is no store then, and the scratch array of an iteration is written for certain.
 bool isPrivate(const Value *Pointer) {
   auto *Local = dyn_cast<AllocaInst>(getUnderlyingObject(Pointer));
   return Local && !PointerMayBeCaptured(Local, /*ReturnCaptures=*/true);
@@ -158,8 +161,8 @@ bool isNothing(const Instruction &I) {
   return isa<AssumeInst>(I) || isa<DbgInfoIntrinsic>(I) || I.isLifetimeStartOrEnd();
 }
 
-// Whether the branch at the end of `Head` keeps a minimum or maximum: where control goes to `Arm`, one of the numbers that are compared takes the
-// other one's place.
+// Whether the branch at the end of `Head` keeps a minimum or maximum: where control goes to `Arm`, one of the
+// numbers that are compared takes the other one's place.
 bool keepsExtremum(BasicBlock &Arm, BasicBlock &Head) {
   auto *Branch = dyn_cast<BranchInst>(Head.getTerminator());
   auto *Compare = Branch && Branch->isConditional() ? dyn_cast<CmpInst>(Branch->getCondition()) : nullptr;
@@ -205,7 +208,8 @@ bool canFlatten(Instruction &I, BasicBlock &Head, Context &C) {
   return isSafeToSpeculativelyExecute(&I, Head.getTerminator(), nullptr, &C.DT);
 }
 
-// Longer arms are worth their branch: what saves the infinities of a complex product is several times the product.
+// Longer arms are worth their branch: what saves the infinities of a complex product is several times the
+// product.
 constexpr unsigned LongestArm = 48;
 
 // `Arm` hangs on `Head` alone, has one way on, and can run unconditionally.
@@ -286,7 +290,8 @@ Instruction *lastAccess(BasicBlock &BB) {
   return nullptr;
 }
 
-// Takes the stores that both arms of a branch end with out of them, where they are to one place: it is surely written, with one of two values.
+// Takes the stores that both arms of a branch end with out of them, where they are to one place: it is surely
+// written, with one of two values.
 void takeCommonStores(BasicBlock &T, BasicBlock &F, Context &C, SmallVectorImpl<std::pair<StoreInst *, StoreInst *>> &Common) {
   while (true) {
     auto *A = dyn_cast_or_null<StoreInst>(lastAccess(T)), *B = dyn_cast_or_null<StoreInst>(lastAccess(F));
@@ -378,8 +383,8 @@ bool flatten(BasicBlock &Head, Context &C) {
   return true;
 }
 
-// `if (a && b)` whose other way is not empty: two branches to one block. The second condition is computed in any case, and one
-// branch on both is left.
+// `if (a && b)` whose other way is not empty: two branches to one block. The second condition is computed in
+// any case, and one branch on both is left.
 bool joinBranches(BasicBlock &Head, Context &C) {
   auto *First = dyn_cast<BranchInst>(Head.getTerminator());
   const Loop *L = C.LI.getLoopFor(&Head);
@@ -437,7 +442,8 @@ bool joinBranches(BasicBlock &Head, Context &C) {
 // Values that are looked through for a selection.
 constexpr unsigned MaxVisited = 256;
 
-// A selection by data that the address `P` is computed with, in the same block, and the instructions from there to `P`, last one first.
+// A selection by data that the address `P` is computed with, in the same block, and the instructions from
+// there to `P`, last one first.
 SelectInst *selectionOf(Value *P, const Loop &L, ScalarEvolution &SE, SmallVectorImpl<Instruction *> &Way, unsigned &Left) {
   constexpr unsigned Longest = 8;
   auto *I = dyn_cast<Instruction>(P);
@@ -505,8 +511,8 @@ bool divideAccess(Instruction &Access, LoopInfo &LI, ScalarEvolution &SE) {
   return true;
 }
 
-// The address `P` of an access in the block of `Access` if it is, or moves by arithmetic from, one of some that branches join there: the
-// instructions of that block from there to `P`, last one first.
+// The address `P` of an access in the block of `Access` if it is, or moves by arithmetic from, one of some
+// that branches join there: the instructions of that block from there to `P`, last one first.
 PHINode *joinOf(Value *P, Instruction &Access, SmallVectorImpl<Instruction *> &Way) {
   constexpr unsigned Longest = 8;
   auto *I = dyn_cast<Instruction>(P);

@@ -50,8 +50,9 @@ struct Advance {
     return IRBuilder<>(Before).CreateAdd(A, B);
   }
 
-  // A loop that runs while `X` is not over `To`, from which on it is 0 iterations: `Count`, which holds where `Guard` does, with `max(X, To)`
-  // in place of `X` is 0 elsewhere. Null if the count is none of the forms that scalar evolution has for one.
+  // A loop that runs while `X` is not over `To`, from which on it is 0 iterations: `Count`, which holds where
+  // `Guard` does, with `max(X, To)` in place of `X` is 0 elsewhere. Null if the count is none of the forms
+  // that scalar evolution has for one.
   const SCEV *guarded(const SCEV *Count, CmpInst::Predicate P, const SCEV *X, const SCEV *To) {
     bool Any = P == CmpInst::ICMP_NE, Signed = P == CmpInst::ICMP_SGT;
     if (!Any && !Signed && P != CmpInst::ICMP_UGT)
@@ -73,7 +74,8 @@ struct Advance {
     return nullptr;
   }
 
-  // How often the loop inside runs, modulo what `Ty` counts; guarded by `Guard` if it is not null: `w` and `w > 0` make max(w, 0).
+  // How often the loop inside runs, modulo what `Ty` counts; guarded by `Guard` if it is not null: `w` and
+  // `w > 0` make max(w, 0).
   Value *iterations(Loop &Inner, Value *Guard, bool Enters, Type *Ty) {
     const SCEV *Taken = SE.getBackedgeTakenCount(&Inner);
     if (isa<SCEVCouldNotCompute>(Taken) || !SE.isLoopInvariant(Taken, &L))
@@ -109,8 +111,9 @@ struct Advance {
     return Times ? expand(SE.getTruncateOrZeroExtend(Times, Ty)) : nullptr;
   }
 
-  // `V - P`, as a number (of bytes, for pointers) known before the loop; null if there is none. With `Guard`, the condition of a branch, `V`
-  // is the last value of a loop entered where it is `Enters`, and the result is `Without - P` where it is not.
+  // `V - P`, as a number (of bytes, for pointers) known before the loop; null if there is none. With `Guard`,
+  // the condition of a branch, `V` is the last value of a loop entered where it is `Enters`, and the result
+  // is `Without - P` where it is not.
   Value *distance(Value *V, PHINode &P, Value *Guard, bool Enters, Value *Without, unsigned Depth) {
     Type *Ty = SE.getEffectiveSCEVType(P.getType());
     if (V == &P)
@@ -220,8 +223,10 @@ extern "C" bool prs_advance_counters(Session *S, LLVMValueRef FRef) {
   return Changed;
 }
 
-// `for (rest = n; rest >= m; rest -= m)`, which scalar evolution does not count for an `m` that is not a number: it runs `n / m` times, as Rust's iterators over
-// chunks do. Rotated, the loop is entered where `n >= m` holds; and `m` is not 0, for which it would not end, or is positive where the comparison is signed.
+// `for (rest = n; rest >= m; rest -= m)`, which scalar evolution does not count for an `m` that is not a
+// number: it runs `n / m` times, as Rust's iterators over chunks do. Rotated, the loop is entered where
+// `n >= m` holds; and `m` is not 0, for which it would not end, or is positive where the comparison is
+// signed.
 static bool countChunks(Loop &L, ScalarEvolution &SE) {
   using namespace PatternMatch;
   BasicBlock *Latch = L.getLoopLatch(), *Before = L.getLoopPreheader();
@@ -261,10 +266,12 @@ static bool countChunks(Loop &L, ScalarEvolution &SE) {
   return true;
 }
 
-// `for (rest = n; rest != 0; rest -= min(m, rest))`, as Rust's iterators over chunks of which the last one may be shorter: `n / m` chunks have `m` elements, and
-// what is left is one more. The chunk begins at `m` times its number, as the one that is shorter is the last.
+// `for (rest = n; rest != 0; rest -= min(m, rest))`, as Rust's iterators over chunks of which the last one
+// may be shorter: `n / m` chunks have `m` elements, and what is left is one more. The chunk begins at `m`
+// times its number, as the one that is shorter is the last.
 //
-// Only with one loop inside: several that have two lengths each, in one nest, are more than isl's generation of code is up to.
+// Only with one loop inside: several that have two lengths each, in one nest, are more than isl's generation
+// of code is up to.
 static bool countUnevenChunks(Loop &L, ScalarEvolution &SE) {
   using namespace PatternMatch;
   if (L.getSubLoops().size() != 1)
@@ -303,7 +310,8 @@ static bool countUnevenChunks(Loop &L, ScalarEvolution &SE) {
   Type *Ty = N->getType();
   Constant *One = ConstantInt::get(Ty, 1), *Zero = ConstantInt::get(Ty, 0);
   IRBuilder<> B(Before->getTerminator());
-  // Chunks of no elements never come to an end, nor does a counter of 64 bits; a loop that is entered has one chunk at least, if an empty one.
+  // Chunks of no elements never come to an end, nor does a counter of 64 bits; a loop that is entered has one
+  // chunk at least, if an empty one.
   Value *None = B.CreateICmpEQ(B.CreateFreeze(M), Zero), *By = B.CreateSelect(None, One, M);
   Value *Whole = B.CreateFreeze(B.CreateSelect(None, ConstantInt::getAllOnesValue(Ty), B.CreateUDiv(N, By)), "pollyrs.whole");
   Value *Left = B.CreateFreeze(B.CreateURem(N, By), "pollyrs.left");

@@ -76,7 +76,8 @@ std::optional<bool> compares(CmpPredicate Pred, Value *A, Value *B, const Facts 
   return std::nullopt;
 }
 
-// The value of `V`, which is of the same iteration of `L`, where `Known` is, computed at the end of its latch; null if that is `V` itself.
+// The value of `V`, which is of the same iteration of `L`, where `Known` is, computed at the end of its
+// latch; null if that is `V` itself.
 Value *where(Value *V, const Facts &Known, const Loop &L, unsigned Depth = MaxNesting) {
   for (auto &[Other, C] : Known)
     if (V == Other)
@@ -121,7 +122,8 @@ Value *where(Value *V, const Facts &Known, const Loop &L, unsigned Depth = MaxNe
   return Copy;
 }
 
-// What a comparison is known to be because of another: `i + 1 > n` is false where `i < n`, in which nothing wraps.
+// What a comparison is known to be because of another: `i + 1 > n` is false where `i < n`, in which nothing
+// wraps.
 std::optional<bool> implied(Value *V, const Facts &Known) {
   if (auto *C = dyn_cast<ConstantInt>(V))
     return C->isOne();
@@ -168,8 +170,8 @@ Value *selecting(Value *V, IRBuilder<> &B) {
   return B.CreateNot(Condition);
 }
 
-// The test of an inclusive range, `at_end || next > end` where `next` is beyond the end only if it is reached, as `at_end`, or the same negated; null if it
-// has another form.
+// The test of an inclusive range, `at_end || next > end` where `next` is beyond the end only if it is
+// reached, as `at_end`, or the same negated; null if it has another form.
 Value *withoutSecondTest(BranchInst &Branch, bool Stays, const Loop &L) {
   Value *A, *B;
   if (!(Stays ? match(Branch.getCondition(), m_LogicalAnd(m_Value(A), m_Value(B)))

@@ -1,4 +1,5 @@
-// Calls of the mathematical library, which may set errno, made pure and put back; src/prepare.rs has the argument.
+// Calls of the mathematical library, which may set errno, made pure and put back; src/prepare.rs has the
+// argument.
 
 #include "shim.h"
 
@@ -57,8 +58,9 @@ static bool isMathCall(const CallInst &Call, const TargetLibraryInfo &TLI) {
   return TLI.getLibFunc(Call, F) ? TLI.has(F) && is_contained(Functions, F) : isFurtherFunction(Call);
 }
 
-// Whether it is a root that leaves `errno` alone, as its argument is never below zero: a constant (such calls appear where a loop that runs no iteration leaves a
-// sum at its first value), a sum of squares, a magnitude. (A root of NaN or of -0 is no error.)
+// Whether it is a root that leaves `errno` alone, as its argument is never below zero: a constant (such calls
+// appear where a loop that runs no iteration leaves a sum at its first value), a sum of squares, a magnitude.
+// (A root of NaN or of -0 is no error.)
 static bool cannotFail(CallInst &Call, const TargetLibraryInfo &TLI) {
   LibFunc F;
   if (!TLI.getLibFunc(Call, F) || (F != LibFunc_sqrt && F != LibFunc_sqrtf))

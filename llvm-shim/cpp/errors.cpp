@@ -13,7 +13,8 @@
 using namespace llvm;
 using pollyrs::Session;
 
-// Whether a value of the block is used elsewhere, but for PHIs of the blocks behind it, which get what a copy of the block computes.
+// Whether a value of the block is used elsewhere, but for PHIs of the blocks behind it, which get what a copy
+// of the block computes.
 static bool hasLiveOuts(const BasicBlock &BB) {
   return any_of(BB, [&](const Instruction &I) {
     return any_of(I.uses(), [&](const Use &U) {
@@ -27,8 +28,8 @@ static bool hasLiveOuts(const BasicBlock &BB) {
 // What throws an exception makes its object first, which may fail, too.
 static constexpr unsigned MaxErrorBlocks = 8;
 
-// Whether all ways from the block end the program or the function by other means than a terminator, at most so many blocks later. (An exception that is
-// thrown on the way leaves it as well.)
+// Whether all ways from the block end the program or the function by other means than a terminator, at most
+// so many blocks later. (An exception that is thrown on the way leaves it as well.)
 static bool endsInError(const BasicBlock &BB, unsigned Depth) {
   const Instruction *End = BB.getTerminator();
   if (isa_and_nonnull<UnreachableInst>(End))
@@ -111,7 +112,8 @@ bool prs_assume_no_errors(Session *S, LLVMValueRef FRef) {
       "pollyrs.check", FunctionType::get(Type::getVoidTy(Context), {Type::getInt1Ty(Context)}, false));
   auto *CheckFunction = cast<Function>(Check.getCallee());
   CheckFunction->setDoesNotThrow();
-  // Not `willreturn`: scalar evolution must not conclude from the loop's having no other exit that it ends regularly.
+  // Not `willreturn`: scalar evolution must not conclude from the loop's having no other exit that it ends
+  // regularly.
   CheckFunction->setDoesNotAccessMemory();
   for (BranchInst *Branch : Found) {
     BasicBlock *BB = Branch->getParent();

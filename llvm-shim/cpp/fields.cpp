@@ -1,5 +1,5 @@
-// Copies of structures inside loops, field by field: what `std::swap(a, b)` of two grids does to their pointers and sizes. src/prepare.rs has the
-// argument.
+// Copies of structures inside loops, field by field: what `std::swap(a, b)` of two grids does to their
+// pointers and sizes. src/prepare.rs has the argument.
 
 #include "shim.h"
 
@@ -44,8 +44,9 @@ std::pair<Value *, int64_t> placeAt(Value *Pointer, const DataLayout &DL) {
   return {Base, Offset.getSExtValue()};
 }
 
-// The fields that loads and stores, but for `Copying` ones, of structures at `Places` show, and integers between them. None if these accesses overlap, or
-// the objects that the structures belong to have no pointers.
+// The fields that loads and stores, but for `Copying` ones, of structures at `Places` show, and integers
+// between them. None if these accesses overlap, or the objects that the structures belong to have no
+// pointers.
 Fields fieldsOf(Function &F, ArrayRef<Value *> Places, uint64_t Size, const DataLayout &DL,
                 const SmallPtrSetImpl<Instruction *> &Copying = SmallPtrSet<Instruction *, 1>()) {
   SmallDenseMap<Value *, int64_t> Bases;
@@ -99,8 +100,9 @@ Fields fieldsOf(Function &F, ArrayRef<Value *> Places, uint64_t Size, const Data
     if (Offset < At || End > Size)
       return {};
     FillTo(Offset);
-    // A copy of a whole structure, with its pointers, says of what types the fields are. That of a part, beside pointers that are copied one by one, is
-    // what a C++ compiler makes of the members in front of a container, by which they are read: they are of the types that the loop reads.
+    // A copy of a whole structure, with its pointers, says of what types the fields are. That of a part,
+    // beside pointers that are copied one by one, is what a C++ compiler makes of the members in front of a
+    // container, by which they are read: they are of the types that the loop reads.
     All[Offset] = {Of.T, Own ? nullptr : Of.Tag};
     At = End;
   }
@@ -185,7 +187,8 @@ void split(Word &Of, const Fields &All, const DataLayout &DL) {
   Of.Load->eraseFromParent();
 }
 
-// Words of one loop that are copied from or to one place, directly or by way of others, and so are of one type.
+// Words of one loop that are copied from or to one place, directly or by way of others, and so are of one
+// type.
 struct Related {
   SmallVector<Word, 4> Words;
   SmallSetVector<std::pair<Value *, int64_t>, 8> Places;
@@ -259,7 +262,8 @@ Cycle cycleOf(PHINode &PHI, const Loop &L) {
   return Found.size() > 1 && At == &PHI ? Found : Cycle();
 }
 
-// `if (sizes that change places are equal) L, in which they are one value; else a copy of L, which stays on the host;`
+// `if (sizes that change places are equal) L, in which they are one value; else a copy of L, which stays on
+// the host;`
 bool divideBySizes(Loop &L, Function &F, Session &S) {
   auto &LI = S.FAM.getResult<LoopAnalysis>(F);
   auto &DT = S.FAM.getResult<DominatorTreeAnalysis>(F);

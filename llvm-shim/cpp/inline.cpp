@@ -1,4 +1,5 @@
-// Inlining of calls inside loops, and of those that fill variables for loops: at the start of the pipeline nothing has been inlined yet.
+// Inlining of calls inside loops, and of those that fill variables for loops: at the start of the pipeline
+// nothing has been inlined yet.
 
 #include "shim.h"
 
@@ -24,7 +25,8 @@ static bool callsItself(const Function &F) {
   return false;
 }
 
-// Instructions that are left once local variables are values: what stands in front of the first optimisation is mostly copies.
+// Instructions that are left once local variables are values: what stands in front of the first optimisation
+// is mostly copies.
 static uint32_t sizeOf(const Function &F) {
   uint32_t Size = 0;
   for (const Instruction &I : instructions(F)) {
@@ -38,10 +40,12 @@ static uint32_t sizeOf(const Function &F) {
 
 // A loop over the corners of an element, or the components of a vector, ends at a number like this.
 static constexpr int64_t MaxCorners = 64;
-// What is done with one element, without loops of any length, may be so many times as large as other callees: each thread runs it.
+// What is done with one element, without loops of any length, may be so many times as large as other callees:
+// each thread runs it.
 static constexpr uint32_t ElementFactor = 5;
 
-// Whether all loops of the function end at small numbers. (Counters are in memory still, so that nobody counts iterations.)
+// Whether all loops of the function end at small numbers. (Counters are in memory still, so that nobody
+// counts iterations.)
 static bool isOfOneElement(Session &S, Function &F) {
   const LoopInfo &LI = S.FAM.getResult<LoopAnalysis>(F);
   return all_of(LI.getLoopsInPreorder(), [](const Loop *L) {
@@ -76,7 +80,8 @@ static bool canInline(Session &S, CallBase &Call, const Function &Caller, const 
   return isInlineViable(*Callee).isSuccess();
 }
 
-// Whether the call gets the address of a local variable: constructors of iterators and containers, which stand before loops.
+// Whether the call gets the address of a local variable: constructors of iterators and containers, which
+// stand before loops.
 static bool getsVariable(const CallBase &Call) {
   return any_of(Call.args(), [](const Use &A) {
     return A->getType()->isPointerTy() && isa<AllocaInst>(getUnderlyingObject(A));
@@ -86,8 +91,9 @@ static bool getsVariable(const CallBase &Call) {
 // Straight-line code of so many instructions is a container's `begin()` or `size()`.
 static constexpr uint32_t MaxAccessor = 16;
 
-// Whether the call does little but read a value of some object. One that stands in front of a loop gives the same as another of its kind in the
-// loop, which only shows when both are inlined: the pointers of `for (auto &p : all) for (auto &q : all)` belong to one array.
+// Whether the call does little but read a value of some object. One that stands in front of a loop gives the
+// same as another of its kind in the loop, which only shows when both are inlined: the pointers of
+// `for (auto &p : all) for (auto &q : all)` belong to one array.
 static bool isAccessor(const CallBase &Call) {
   const Function *Callee = Call.getCalledFunction();
   return Callee && (Call.getType()->isPointerTy() || Call.getType()->isIntegerTy()) && Callee->size() == 1 && sizeOf(*Callee) <= MaxAccessor;

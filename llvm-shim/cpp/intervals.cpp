@@ -1,4 +1,5 @@
-// Loops in which something happens in every so many iterations only, divided into the iterations between; src/prepare.rs has the argument.
+// Loops in which something happens in every so many iterations only, divided into the iterations between;
+// src/prepare.rs has the argument.
 
 #include "shim.h"
 
@@ -83,7 +84,8 @@ static bool hasCallOrLoop(ArrayRef<BasicBlock *> Blocks, const Loop &L, LoopInfo
   });
 }
 
-// The remainder of a counter by the interval, whatever the program's sign: the absolute value, and no division by zero where none has happened yet.
+// The remainder of a counter by the interval, whatever the program's sign: the absolute value, and no
+// division by zero where none has happened yet.
 static Value *lengthFor(IRBuilder<> &B, Value *Length) {
   Value *Zero = ConstantInt::get(Length->getType(), 0);
   Value *Magnitude = B.CreateSelect(B.CreateICmpSLT(Length, Zero), B.CreateSub(Zero, Length), Length);
@@ -163,7 +165,8 @@ private:
     StepsLatch = cast<BasicBlock>(Map[Latch]);
   }
 
-  // What counts is known behind the copy, and needs no value of its last iteration. (All is looked up before anything changes.)
+  // What counts is known behind the copy, and needs no value of its last iteration. (All is looked up before
+  // anything changes.)
   void findCounts() {
     auto LookUp = [&](Value *V) {
       auto *A = V->getType()->isIntegerTy() ? dyn_cast<SCEVAddRecExpr>(SE.getSCEV(V)) : nullptr;

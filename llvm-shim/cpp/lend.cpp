@@ -11,7 +11,8 @@
 using namespace llvm;
 using pollyrs::Session;
 
-// What held no longer than a call, or says too little of a function that gets the address of its caller's variable.
+// What held no longer than a call, or says too little of a function that gets the address of its caller's
+// variable.
 static void weaken(CallBase *Call, Function *F) {
   auto Drop = [&](auto *Holder, unsigned Args) {
     Holder->removeFnAttr(Attribute::Memory);
@@ -36,8 +37,8 @@ bool prs_can_extend(LLVMValueRef FRef) {
   return true;
 }
 
-// Moves the body of `F` to a new function with two more pointers as parameters, which `F` then calls with null. The last arguments of
-// the calls of `First` and `Second` in the body become those parameters.
+// Moves the body of `F` to a new function with two more pointers as parameters, which `F` then calls with
+// null. The last arguments of the calls of `First` and `Second` in the body become those parameters.
 LLVMValueRef prs_extend(Session *S, LLVMValueRef FRef, LLVMValueRef FirstRef, LLVMValueRef SecondRef) {
   Function &F = *unwrap<Function>(FRef);
   LLVMContext &Context = F.getContext();

@@ -23,13 +23,16 @@ using Guards = llvm::SmallVector<std::pair<llvm::Value *, bool>, 4>;
 // Whether bounds, conditions or addresses are computed from the value.
 bool steers(llvm::LoadInst &Load);
 
-// Whether in each iteration of `L` the instruction runs at least once if the branches in `Found` go the given way. Innermost condition first.
+// Whether in each iteration of `L` the instruction runs at least once if the branches in `Found` go the given
+// way. Innermost condition first.
 bool guardsOf(llvm::Instruction &I, llvm::Loop &L, llvm::DominatorTree &DT, llvm::LoopInfo &LI, Guards &Found);
 
-// Whether the run-time library may look before `L` what the place of the load holds, if it can be read: a word in a loop that takes longer than that.
+// Whether the run-time library may look before `L` what the place of the load holds, if it can be read: a
+// word in a loop that takes longer than that.
 bool mayPeek(llvm::LoadInst &Load, llvm::Loop &L);
 
-// What it finds, of the word that has the place, which no border of a page divides: { ptr, i64 }, of which the number is 0 if it can't be read.
+// What it finds, of the word that has the place, which no border of a page divides: { ptr, i64 }, of which
+// the number is 0 if it can't be read.
 llvm::Value *peek(llvm::IRBuilderBase &B, llvm::Value &Pointer);
 
 } // namespace pollyrs

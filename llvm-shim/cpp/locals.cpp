@@ -1,7 +1,9 @@
-// Local arrays whose size is known after all, or the same in all iterations, and what keeps the stack for them.
+// Local arrays whose size is known after all, or the same in all iterations, and what keeps the stack for
+// them.
 //
-// In C `const int n = 8; float r[n];` declares an array of variable length: it is allocated each time that control comes there, between a save and a restore of the
-// stack pointer. As one variable of the function it can become values.
+// In C `const int n = 8; float r[n];` declares an array of variable length: it is allocated each time that
+// control comes there, between a save and a restore of the stack pointer. As one variable of the function it
+// can become values.
 
 #include "shim.h"
 
@@ -20,9 +22,10 @@ using pollyrs::Session;
 // What the stack may get larger by, for each array.
 static constexpr uint64_t MaxSettledBytes = 16384;
 
-// Whether what is allocated in one iteration of a loop is given back before the next one, and before the loop is left: all ways from the array to the end of the
-// iteration and out of the loop lead through a restore of the stack pointer as it was earlier in the iteration. (Of the innermost loop around the array; what is around
-// that never has two of them then.)
+// Whether what is allocated in one iteration of a loop is given back before the next one, and before the loop
+// is left: all ways from the array to the end of the iteration and out of the loop lead through a restore of
+// the stack pointer as it was earlier in the iteration. (Of the innermost loop around the array; what is
+// around that never has two of them then.)
 static bool endsWithIteration(AllocaInst &A, const Loop &L, DominatorTree &DT, LoopInfo &LI) {
   auto GivesBack = [&](Instruction &I) {
     auto *Restore = dyn_cast<IntrinsicInst>(&I);
@@ -57,8 +60,9 @@ static bool onlyStored(AllocaInst &A, SmallVectorImpl<Instruction *> &Stores) {
   return true;
 }
 
-// Where one array of the function can stand for those of all iterations: before the outermost loop around it, if that runs an iteration whenever control comes there, and each
-// iteration of each loop has the array, or it might be one of a size that is none. Null if there is no such place.
+// Where one array of the function can stand for those of all iterations: before the outermost loop around it,
+// if that runs an iteration whenever control comes there, and each iteration of each loop has the array, or
+// it might be one of a size that is none. Null if there is no such place.
 static Instruction *beforeAllLoops(AllocaInst &A, Loop &Innermost, DominatorTree &DT) {
   BasicBlock *At = A.getParent();
   for (Loop *L = &Innermost; L; L = L->getParentLoop()) {
@@ -96,7 +100,8 @@ bool prs_hoist_arrays(Session *S, LLVMValueRef FRef) {
   return Changed;
 }
 
-// Arguments by reference are stored to variables (`std::min(x, 0.0f)`), which no one loads where the comparison of values has taken the place of the one of addresses.
+// Arguments by reference are stored to variables (`std::min(x, 0.0f)`), which no one loads where the
+// comparison of values has taken the place of the one of addresses.
 bool prs_drop_unread_locals(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
   bool Changed = false;

@@ -1,4 +1,5 @@
-// Facts about loops and calls of functions in any form, without regions and the other analyses that detection needs.
+// Facts about loops and calls of functions in any form, without regions and the other analyses that detection
+// needs.
 
 #include "shim.h"
 
@@ -88,7 +89,8 @@ void prs_loops(Session *S, LLVMValueRef FRef, void *Ctx, prs_loop_sink Sink) {
   }
 }
 
-// Whether the loop goes from record to record: a pointer that it carries is loaded from where that pointer points to.
+// Whether the loop goes from record to record: a pointer that it carries is loaded from where that pointer
+// points to.
 bool prs_follows_links(Session *S, LLVMBasicBlockRef HeaderRef) {
   BasicBlock &Header = *unwrap(HeaderRef);
   return followsLinks(*S->FAM.getResult<LoopAnalysis>(*Header.getParent()).getLoopFor(&Header));

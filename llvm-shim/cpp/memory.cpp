@@ -19,8 +19,8 @@
 using namespace llvm;
 using pollyrs::Session;
 
-// The bytes of an element for a memory intrinsic: as other accesses of the same object have it, if the length and the alignment
-// allow; else the largest power of two that does. `Accesses` is the type of such an access.
+// The bytes of an element for a memory intrinsic: as other accesses of the same object have it, if the length
+// and the alignment allow; else the largest power of two that does. `Accesses` is the type of such an access.
 static unsigned elementBytes(MemIntrinsic &MI, ScalarEvolution &SE, ArrayRef<const Value *> Pointers, Type *&Accesses) {
   unsigned Fits = 8;
   const SCEV *Length = SE.getSCEV(MI.getLength());
@@ -73,7 +73,8 @@ static const SCEV *quotient(const SCEV *A, const SCEV *B, ScalarEvolution &SE) {
 
 static constexpr size_t MaxDimensions = 8;
 
-// How often each of the loops runs that go through rows of `Pointers`' arrays, as other accesses have them, outermost first; one loop where they have none.
+// How often each of the loops runs that go through rows of `Pointers`' arrays, as other accesses have them,
+// outermost first; one loop where they have none.
 static SmallVector<const SCEV *, 4> rowsOf(MemIntrinsic &MI, unsigned Bytes, ScalarEvolution &SE, ArrayRef<const Value *> Pointers) {
   SmallVector<const SCEV *, 4> Counts;
   const SCEV *Rest = SE.getSCEV(MI.getLength());
@@ -105,7 +106,8 @@ static SmallVector<const SCEV *, 4> rowsOf(MemIntrinsic &MI, unsigned Bytes, Sca
   }
 }
 
-// Bytes of a copy of constant length that is an array's. Shorter ones count in loops only: a structure, an array of a few cells.
+// Bytes of a copy of constant length that is an array's. Shorter ones count in loops only: a structure, an
+// array of a few cells.
 static constexpr uint64_t MinConstantLength = 2048;
 // So many elements of a short copy are copied one by one.
 static constexpr uint64_t MaxWrittenOut = 32;
@@ -138,7 +140,8 @@ private:
 };
 } // namespace
 
-// Whether the copy may be a loop: forward order is right for memcpy, whose operands are equal or disjoint, and for a memmove that is known to be one.
+// Whether the copy may be a loop: forward order is right for memcpy, whose operands are equal or disjoint,
+// and for a memmove that is known to be one.
 static bool isLoop(Move &M, AAResults &AA, LoopInfo &LI) {
   MemIntrinsic &MI = M.MI;
   if (MI.isVolatile() || MI.getDestAddressSpace() != 0 || !MI.getLength()->getType()->isIntegerTy(64))
@@ -182,7 +185,8 @@ static bool findElement(Move &M, ScalarEvolution &SE) {
   return true;
 }
 
-// All elements one by one. Nothing is stored before all is loaded: no store can be between a load and its own.
+// All elements one by one. Nothing is stored before all is loaded: no store can be between a load and its
+// own.
 static void writeOut(const Move &M) {
   IRBuilder<> B(&M.MI);
   SmallVector<Value *, MaxWrittenOut> Values;

@@ -1,6 +1,6 @@
-// Definitions moved from one module to another of the same context, and those of a library that another one lacks. LLVM's linker does more than
-// the former needs (types, metadata, comdats) and walks
-// the whole destination each time, which is quadratic for one kernel after the other.
+// Definitions moved from one module to another of the same context, and those of a library that another one
+// lacks. LLVM's linker does more than the former needs (types, metadata, comdats) and walks the whole
+// destination each time, which is quadratic for one kernel after the other.
 
 #include "shim.h"
 
@@ -30,7 +30,8 @@ static GlobalValue *counterpart(Module &To, GlobalValue &Declared) {
 
 extern "C" {
 
-// False, with nothing done, where the modules are of two contexts, a name is defined in both or there are aliases.
+// False, with nothing done, where the modules are of two contexts, a name is defined in both or there are
+// aliases.
 bool prs_move_definitions(LLVMModuleRef FromRef, LLVMModuleRef ToRef) {
   Module &From = *unwrap(FromRef);
   Module &To = *unwrap(ToRef);
@@ -68,8 +69,8 @@ bool prs_move_definitions(LLVMModuleRef FromRef, LLVMModuleRef ToRef) {
   return true;
 }
 
-// Links what the module declares and the library's bitcode defines, and what that needs; nothing else of the library is even read. False where it
-// is no bitcode or does not fit.
+// Links what the module declares and the library's bitcode defines, and what that needs; nothing else of the
+// library is even read. False where it is no bitcode or does not fit.
 bool prs_link_needed(LLVMModuleRef ToRef, const char *Bytes, size_t Length) {
   Module &To = *unwrap(ToRef);
   auto Library = getLazyBitcodeModule(MemoryBufferRef(StringRef(Bytes, Length), "library"), To.getContext());

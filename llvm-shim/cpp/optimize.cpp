@@ -12,7 +12,8 @@ using pollyrs::send;
 
 extern "C" {
 
-// `pollyrs-unroll-full` is the loop pass `loop-unroll-full` with the thresholds of -O3, which its textual form cannot ask for.
+// `pollyrs-unroll-full` is the loop pass `loop-unroll-full` with the thresholds of -O3, which its textual
+// form cannot ask for.
 bool prs_optimize(LLVMModuleRef MRef, void *Machine, const uint8_t *Text, size_t Len, void *Ctx, prs_byte_sink Sink) {
   PassBuilder PB(static_cast<TargetMachine *>(Machine));
   PB.registerPipelineParsingCallback([](StringRef Name, LoopPassManager &LPM, ArrayRef<PassBuilder::PipelineElement>) {

@@ -19,8 +19,8 @@ struct OptionText {
   const char *Help;
 };
 
-// Parsed and checked in Rust (plugin/src/base/options.rs), where the same names work as pass parameters and, in capitals
-// with underscores, as environment variables.
+// Parsed and checked in Rust (plugin/src/base/options.rs), where the same names work as pass parameters and,
+// in capitals with underscores, as environment variables.
 const OptionText Options[] = {
     {"targets", "list", "Targets of the generated code, separated by '+' or ',': cuda, emulated, emulated-checked (default: cuda)"},
     {"arch", "sm_XX", "GPU architecture of the generated PTX (default: sm_70)"},
@@ -59,9 +59,9 @@ const OptionText Options[] = {
 
 std::string fullName(const OptionText &Option) { return std::string("pollyrs-") + Option.Name; }
 
-// Options register themselves when the library is loaded, which is before the host parses its command line. If another
-// copy of the plugin has registered them already, that copy's are used: a second registration would abort the host.
-// They are never freed, as the library is never unloaded.
+// Options register themselves when the library is loaded, which is before the host parses its command line.
+// If another copy of the plugin has registered them already, that copy's are used: a second registration
+// would abort the host. They are never freed, as the library is never unloaded.
 bool registerOptions() {
   auto &Known = cl::getRegisteredOptions();
   for (const OptionText &Option : Options) {
@@ -135,7 +135,8 @@ void prs_register_passes(void *Builder, const prs_pass_record *Passes, size_t Co
           }
         return false;
       });
-  // Called for the pipelines before linking, plain or for (thin) link-time optimisation, never for those after it.
+  // Called for the pipelines before linking, plain or for (thin) link-time optimisation, never for those
+  // after it.
   PB.registerPipelineStartEPCallback([Records, Callback](ModulePassManager &MPM, OptimizationLevel Level) {
     bool Optimized = Level != OptimizationLevel::O0;
     for (const prs_pass_record &R : *Records)

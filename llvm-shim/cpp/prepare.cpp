@@ -1,4 +1,5 @@
-// Rewritings of the working copy that keep its meaning: switches to comparisons, memory intrinsics to loops, loads out of loops.
+// Rewritings of the working copy that keep its meaning: switches to comparisons, memory intrinsics to loops,
+// loads out of loops.
 
 #include "loads.h"
 #include "shim.h"
@@ -78,7 +79,8 @@ static void lowerSwitch(SwitchInst &SI) {
 }
 
 namespace {
-// Alias analysis that knows of objects which are handed to others behind a loop that they are not before; as long as no load moves.
+// Alias analysis that knows of objects which are handed to others behind a loop that they are not before; as
+// long as no load moves.
 struct Aliases {
   AAResults &AA;
   EarliestEscapeAnalysis Escapes;
@@ -108,8 +110,8 @@ static bool isUnwritten(LoadInst &Load, const Loop &L, Aliases &A) {
   return none_of(A.writes(L), [&](Instruction *I) { return isModSet(AA.getModRefInfo(I, Location)); });
 }
 
-// Whether bounds, conditions or addresses are computed from the value. Data stays where it is: a load moved out of a loop would
-// become a value that crosses statements.
+// Whether bounds, conditions or addresses are computed from the value. Data stays where it is: a load moved
+// out of a loop would become a value that crosses statements.
 bool pollyrs::steers(LoadInst &Load) {
   if (Load.getType()->isPointerTy())
     return true;
@@ -127,8 +129,8 @@ bool pollyrs::steers(LoadInst &Load) {
   return false;
 }
 
-// Whether in each iteration of `L` the instruction runs at least once if the branches in `Found`, whose conditions `L` does not
-// change, go the given way. Innermost condition first.
+// Whether in each iteration of `L` the instruction runs at least once if the branches in `Found`, whose
+// conditions `L` does not change, go the given way. Innermost condition first.
 bool pollyrs::guardsOf(Instruction &I, Loop &L, DominatorTree &DT, LoopInfo &LI, Guards &Found) {
   SimpleLoopSafetyInfo Safety;
   Safety.computeLoopSafetyInfo(&L);
@@ -169,7 +171,8 @@ bool pollyrs::guardsOf(Instruction &I, Loop &L, DominatorTree &DT, LoopInfo &LI,
   return false;
 }
 
-// Whether two loads of the same type read the same place, by the same pointer or by constant offsets from one.
+// Whether two loads of the same type read the same place, by the same pointer or by constant offsets from
+// one.
 static bool readSamePlace(LoadInst &A, LoadInst &B) {
   if (A.getType() != B.getType())
     return false;
@@ -190,8 +193,8 @@ static bool hoistGuards(const Guards &Conditions, Loop &L, Instruction *Before, 
   return Invariant;
 }
 
-// Whether all branches go the given way. The loop branches on these conditions one after the other only where it gets there; here all
-// of them are looked at, so the result has to be frozen.
+// Whether all branches go the given way. The loop branches on these conditions one after the other only where
+// it gets there; here all of them are looked at, so the result has to be frozen.
 static Value *conjunction(const Guards &Conditions, IRBuilder<> &B) {
   Value *All = nullptr;
   for (auto &[Condition, Way] : reverse(Conditions)) {
@@ -201,7 +204,8 @@ static Value *conjunction(const Guards &Conditions, IRBuilder<> &B) {
   return B.CreateFreeze(All);
 }
 
-// Variables that are one value in every iteration, now that it is loaded once, are that value: rotation carries what it loads again around a loop.
+// Variables that are one value in every iteration, now that it is loaded once, are that value: rotation
+// carries what it loads again around a loop.
 static void replaceCarried(Value &V) {
   SmallVector<PHINode *, 4> Carried;
   do {
@@ -216,11 +220,13 @@ static void replaceCarried(Value &V) {
   } while (!Carried.empty());
 }
 
-// Which loads move: those of outermost loops with all others of their place; all that can; and those that the run-time library looks at.
+// Which loads move: those of outermost loops with all others of their place; all that can; and those that the
+// run-time library looks at.
 enum class Hoisting : uint32_t { Together, Any, Peeking };
 
-// Whether the place of a load lies between others that were accessed on every way to `Before`, with nothing behind them that may free: those belong to
-// one object, so this does, too (`x->data` of a structure of which `x->height` and `x->stride` were looked at). Then it may be read there, with `Known` alignment.
+// Whether the place of a load lies between others that were accessed on every way to `Before`, with nothing
+// behind them that may free: those belong to one object, so this does, too (`x->data` of a structure of which
+// `x->height` and `x->stride` were looked at). Then it may be read there, with `Known` alignment.
 static bool liesBetweenAccesses(const LoadInst &Load, const Instruction *Before, Align &Known) {
   constexpr unsigned Farthest = 16;
   const DataLayout &DL = Load.getDataLayout();
@@ -287,8 +293,9 @@ static bool isUnwrittenSince(const LoadInst &Earlier, const LoadInst &Load, Inst
   return true;
 }
 
-// Takes the loads of one place in the loop for what was loaded before it, where nothing has written there since: an earlier loop over the same
-// container has hoisted its own load. What a type tells of a place is known of loads where they are; one that is moved no longer says it.
+// Takes the loads of one place in the loop for what was loaded before it, where nothing has written there
+// since: an earlier loop over the same container has hoisted its own load. What a type tells of a place is
+// known of loads where they are; one that is moved no longer says it.
 static bool takeEarlier(LoadInst &Load, Loop &L, Instruction *Before, Aliases &A, DominatorTree &DT) {
   BatchAAResults AA(A.AA, &A.Escapes);
   auto Serves = [&](LoadInst &Earlier, LoadInst &Other) {
@@ -320,9 +327,10 @@ static bool takeEarlier(LoadInst &Load, Loop &L, Instruction *Before, Aliases &A
   return true;
 }
 
-// Moves one load before the loop; under the conditions under which the loop executes it, if it is not safe without. All loads of its
-// place in the loop read the same: rotation leaves one in the guard and one in the loop, versions of a loop have one each. They become one,
-// which runs where one of them does. If they have to go `Together`, none moves that leaves another one behind.
+// Moves one load before the loop; under the conditions under which the loop executes it, if it is not safe
+// without. All loads of its place in the loop read the same: rotation leaves one in the guard and one in the
+// loop, versions of a loop have one each. They become one, which runs where one of them does. If they have to
+// go `Together`, none moves that leaves another one behind.
 static bool hoistLoad(LoadInst &Load, Loop &L, Aliases &AA, DominatorTree &DT, LoopInfo &LI, bool Together, bool &Changed) {
   Instruction *Before = L.getLoopPreheader()->getTerminator();
   if (takeEarlier(Load, L, Before, AA, DT))
@@ -420,8 +428,9 @@ Value *pollyrs::peek(IRBuilderBase &B, Value &Pointer) {
   return B.CreateCall(rowsFunction(M), {Place, Place, B.getInt64(8), B.getInt64(1)});
 }
 
-// A load under a condition that changes in the loop, of a place that doesn't, and nothing else of which is known (`x->data`, where `x->height` was
-// looked at, too). Before the loop, the run-time library reads the place, if it can be read; otherwise no execution of the load would have come back.
+// A load under a condition that changes in the loop, of a place that doesn't, and nothing else of which is
+// known (`x->data`, where `x->height` was looked at, too). Before the loop, the run-time library reads the
+// place, if it can be read; otherwise no execution of the load would have come back.
 static bool peekAtLoad(LoadInst &Load, Loop &L, Aliases &AA, bool &Changed) {
   if (!pollyrs::mayPeek(Load, L) || !isUnwritten(Load, L, AA))
     return false;

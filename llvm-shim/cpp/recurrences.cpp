@@ -63,7 +63,8 @@ class Recurrences {
     Copy.setMetadata(LLVMContext::MD_noalias, nullptr);
   }
 
-  // What is loaded does not change while the loop runs. Facts about one iteration (noalias scopes, pointers that change places) say nothing of two.
+  // What is loaded does not change while the loop runs. Facts about one iteration (noalias scopes, pointers
+  // that change places) say nothing of two.
   bool stays(LoadInst &Load) {
     auto *Base = dyn_cast<SCEVUnknown>(SE.getPointerBase(SE.getSCEV(Load.getPointerOperand())));
     if (!Load.isSimple() || !Base || !L.isLoopInvariant(Base->getValue()))
@@ -149,8 +150,8 @@ class Recurrences {
     return Made[{V, Back}] = Result;
   }
 
-  // Where what `P` begins with is what its load would have found before the first iteration: the load of the place so many iterations back. Else
-  // null.
+  // Where what `P` begins with is what its load would have found before the first iteration: the load of the
+  // place so many iterations back. Else null.
   Value *extended(PHINode &P) {
     SmallVector<PHINode *, MaxLookedBack> Chain;
     Value *V = &P;

@@ -36,8 +36,8 @@ struct Split {
 };
 } // namespace
 
-// The predecessors of `BB` on one side of the region, or nothing if they already are one edge, or all predecessors of a
-// block that does nothing but join them: splitting that again would never end.
+// The predecessors of `BB` on one side of the region, or nothing if they already are one edge, or all
+// predecessors of a block that does nothing but join them: splitting that again would never end.
 static SmallVector<BasicBlock *, 4> edgesToJoin(BasicBlock &BB, const Region &R, bool Inside) {
   SmallVector<BasicBlock *, 4> Preds;
   if (BB.isEHPad())
@@ -89,8 +89,9 @@ static bool hasOwnEffect(const Instruction &I) {
   return I.isAtomic() || I.isVolatile();
 }
 
-// The first instruction that a region beginning in `BB` should have: behind the last side effect, and behind the arithmetic that
-// follows it, which need not be computed on the device. Null if the block has no side effect.
+// The first instruction that a region beginning in `BB` should have: behind the last side effect, and behind
+// the arithmetic that follows it, which need not be computed on the device. Null if the block has no side
+// effect.
 static Instruction *beginning(BasicBlock &BB) {
   auto Last = find_if(reverse(BB), hasOwnEffect);
   if (Last == BB.rend())
@@ -101,7 +102,8 @@ static Instruction *beginning(BasicBlock &BB) {
   return I;
 }
 
-// Blocks that end in a branch around loops are divided: the guard of a loop is often the end of a block with calls.
+// Blocks that end in a branch around loops are divided: the guard of a loop is often the end of a block with
+// calls.
 extern "C" void prs_split_effects(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
   if (F.isDeclaration())
@@ -127,9 +129,11 @@ extern "C" void prs_split_effects(Session *S, LLVMValueRef FRef) {
     S->FAM.invalidate(F, PreservedAnalyses::none());
 }
 
-// A loop's counters are those of its new header, whose next values are computed there: scalar evolution believes what a step says of a counter only where it is a step of
-// that very PHI, and a region that begins behind the header leaves no counter to the loop around. So is what else the loop takes over, but for sums that it stores: these
-// keep a PHI in the body as well, as a value of its own, which may be stored for all iterations at once.
+// A loop's counters are those of its new header, whose next values are computed there: scalar evolution
+// believes what a step says of a counter only where it is a step of that very PHI, and a region that begins
+// behind the header leaves no counter to the loop around. So is what else the loop takes over, but for sums
+// that it stores: these keep a PHI in the body as well, as a value of its own, which may be stored for all
+// iterations at once.
 static void countInHeader(BasicBlock &Header, BasicBlock &Body, const Loop &L) {
   BasicBlock *Latch = L.getLoopLatch();
   if (!Latch)

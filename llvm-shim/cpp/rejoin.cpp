@@ -1,12 +1,15 @@
-// Loads that rotation of loops and jump threading divided among the ways to a block: `n` is loaded before a loop and at the end of each iteration, and a phi in the
-// header, or behind the loop, has what was loaded last. A phi hides that it is what the place holds all the time, if nothing stores to it. It becomes a load of the
-// place again.
+// Loads that rotation of loops and jump threading divided among the ways to a block: `n` is loaded before a
+// loop and at the end of each iteration, and a phi in the header, or behind the loop, has what was loaded
+// last. A phi hides that it is what the place holds all the time, if nothing stores to it. It becomes a load
+// of the place again.
 //
-// Phis of phis become loads together. It is right to load where a phi is if every value that comes to it is a load of the place, or another one of these phis, and nothing
-// stores to the place between there and the end of the block it comes from. By MemorySSA: the walks from both points up to what may have stored to the place end in one
-// definition D. (D dominates the load, which dominates the end of the block. Were D executed again between the two, there would be a way from it to the end of
-// the block that does not pass the load, and so one from the entry.) That also says that the place is the same: its address is computed in a block that dominates the
-// phi's. On all ways the place has been loaded before, so that it can be.
+// Phis of phis become loads together. It is right to load where a phi is if every value that comes to it is a
+// load of the place, or another one of these phis, and nothing stores to the place between there and the end
+// of the block it comes from. By MemorySSA: the walks from both points up to what may have stored to the
+// place end in one definition D. (D dominates the load, which dominates the end of the block. Were D executed
+// again between the two, there would be a way from it to the end of the block that does not pass the load,
+// and so one from the entry.) That also says that the place is the same: its address is computed in a block
+// that dominates the phi's. On all ways the place has been loaded before, so that it can be.
 
 #include "shim.h"
 
@@ -71,7 +74,8 @@ public:
   }
 
 private:
-  // Whether a phi can be a load like another one. Types of stores say nothing: a store may make the place one of its own type behind a load.
+  // Whether a phi can be a load like another one. Types of stores say nothing: a store may make the place one
+  // of its own type behind a load.
   bool canLoad(PHINode &P, LoadInst &Like) {
     BasicBlock *BB = P.getParent();
     if (!DT.isReachableFromEntry(BB) || BB->getFirstInsertionPt() == BB->end())
@@ -99,7 +103,8 @@ private:
     return MSSA.getWalker()->getClobberingMemoryAccess(From, Place);
   }
 
-  // The state of memory that a load loads from, or one behind which nothing stored to its place; null if it is not known.
+  // The state of memory that a load loads from, or one behind which nothing stored to its place; null if it
+  // is not known.
   MemoryAccess *before(LoadInst &Load) {
     if (MemoryAccess *Start = Made.lookup(&Load))
       return Start;

@@ -1,4 +1,5 @@
-// Loops whose pointers change places in each iteration: several iterations become one; src/prepare.rs has the argument.
+// Loops whose pointers change places in each iteration: several iterations become one; src/prepare.rs has the
+// argument.
 
 #include "shim.h"
 
@@ -78,7 +79,8 @@ Rotation rotationOf(Loop &L) {
   return R;
 }
 
-// A test of the lowest bit of an integer: `x & 1`, `x % 2 == 0`. Returns the integer; `Odd`: whether the test holds where it is odd.
+// A test of the lowest bit of an integer: `x & 1`, `x % 2 == 0`. Returns the integer; `Odd`: whether the test
+// holds where it is odd.
 Value *parityOf(Value *Test, bool &Odd) {
   Value *X = nullptr;
   CmpPredicate P;
@@ -93,8 +95,8 @@ Value *parityOf(Value *Test, bool &Odd) {
   return X;
 }
 
-// Pointers that are chosen by whether a counter is even, `from = t % 2 ? b : a`, as pointers that change places: with a counter whose step is odd the choice is another
-// one in each iteration.
+// Pointers that are chosen by whether a counter is even, `from = t % 2 ? b : a`, as pointers that change
+// places: with a counter whose step is odd the choice is another one in each iteration.
 bool takeTurns(Loop &L, ScalarEvolution &SE) {
   struct Pair {
     const SCEV *Counter;
@@ -176,7 +178,8 @@ bool worthwhile(Loop &L, const Rotation &R, uint32_t MaxInstructions) {
 //     body: ...; br (2 * p + 1 <= count), second, join
 //     second: ...; br join
 //     join: br (p != count / 2), body, exit
-// The values that are passed around are those of before the loop in each body; behind the loop they depend on `count mod order`.
+// The values that are passed around are those of before the loop in each body; behind the loop they depend on
+// `count mod order`.
 class Rotator {
 public:
   Rotator(Loop &L, const Rotation &R, ScalarEvolution &SE)
@@ -334,7 +337,8 @@ private:
     return J = PHI;
   }
 
-  // Which of the values that are passed around is in a place behind the loop. `V` is a PHI of the rotation, or what it becomes next; else null.
+  // Which of the values that are passed around is in a place behind the loop. `V` is a PHI of the rotation,
+  // or what it becomes next; else null.
   Value *settled(Value *V) {
     // The value of `V` in the first iteration, the second ...
     auto *PHI = dyn_cast<PHINode>(V);
@@ -514,7 +518,8 @@ bool differences(const Strides &A, const Strides &B, Loop &L, Sizes &Out) {
   return true;
 }
 
-// Where pointers that change places go to arrays with sizes of their own (`a.columns`, `b.columns`), a copy of the loop for equal ones.
+// Where pointers that change places go to arrays with sizes of their own (`a.columns`, `b.columns`), a copy
+// of the loop for equal ones.
 bool equalise(Loop &L, Function &F, Session &S) {
   LoopInfo &LI = S.FAM.getResult<LoopAnalysis>(F);
   DominatorTree &DT = S.FAM.getResult<DominatorTreeAnalysis>(F);

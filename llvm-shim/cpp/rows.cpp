@@ -1,4 +1,5 @@
-// Tables of pointers to rows: a version of the loop in which the rows are equally far apart, or are taken for that; src/prepare.rs has the argument.
+// Tables of pointers to rows: a version of the loop in which the rows are equally far apart, or are taken for
+// that; src/prepare.rs has the argument.
 
 #include "shim.h"
 
@@ -50,7 +51,8 @@ static FunctionCallee rowLength(Module &M) {
   return M.getOrInsertFunction("pollyrs_rt_row_length", reads(Context, MemoryEffects::readOnly()), Word, Pointer, Pointer, Word, Word);
 }
 
-// Marks a `select` with the condition `true`: its first value is the row's address in the model, its second one the address in the table.
+// Marks a `select` with the condition `true`: its first value is the row's address in the model, its second
+// one the address in the table.
 static constexpr const char RowMark[] = "pollyrs.row";
 
 // A call that stands for such a `select` while passes run, which would fold it.
@@ -63,7 +65,8 @@ namespace {
 // Larger loops are not copied.
 constexpr unsigned MaxBlocks = 64;
 
-// Loads of rows' addresses from one table: from `Base + Offset` for the offsets of `Loads`, whose differences are multiples of `Step`.
+// Loads of rows' addresses from one table: from `Base + Offset` for the offsets of `Loads`, whose differences
+// are multiples of `Step`.
 struct Table {
   const SCEV *Base = nullptr;
   int64_t Step = 0;
@@ -74,7 +77,8 @@ struct Table {
   std::optional<unsigned> Rows;
 };
 
-// The least and the greatest value that an affine expression takes in the loop `L`, whose nest has counts of iterations that `L` does not change.
+// The least and the greatest value that an affine expression takes in the loop `L`, whose nest has counts of
+// iterations that `L` does not change.
 bool extremes(const SCEV *S, const Loop &L, ScalarEvolution &SE, const SCEV *&Least, const SCEV *&Most, int64_t *Step) {
   if (SE.isLoopInvariant(S, &L)) {
     Least = Most = S;
@@ -96,8 +100,9 @@ bool extremes(const SCEV *S, const Loop &L, ScalarEvolution &SE, const SCEV *&Le
   return true;
 }
 
-// The least and the greatest value of a 64-bit expression over all iterations of `L` and of the loops inside it, as expressions that `L` does not change.
-// They mean nothing where the loop never evaluates the expression.
+// The least and the greatest value of a 64-bit expression over all iterations of `L` and of the loops inside
+// it, as expressions that `L` does not change. They mean nothing where the loop never evaluates the
+// expression.
 class Range {
 public:
   Range(const Loop &L, ScalarEvolution &SE, ValueToSCEVMapTy &Known) : L(L), SE(SE), Known(Known) {}
@@ -210,7 +215,8 @@ const SCEV *quotient(const SCEV *S, int64_t By, ScalarEvolution &SE) {
   return Start && Step ? SE.getAddRecExpr(Start, Step, Rec->getLoop(), SCEV::FlagAnyWrap) : nullptr;
 }
 
-// Whether the PHI is the row where there is one: the load was moved before a loop, under the loop's own condition.
+// Whether the PHI is the row where there is one: the load was moved before a loop, under the loop's own
+// condition.
 bool standsFor(const PHINode &PHI, const Value &Row) {
   return all_of(PHI.incoming_values(), [&](const Use &U) { return U.get() == &Row || isa<UndefValue>(U.get()); });
 }
@@ -224,8 +230,8 @@ bool walksAlong(const PHINode &PHI, const Value &Row, const Loop &L, const LoopI
          });
 }
 
-// The bytes of what is accessed in the row; 0 if nothing is but comparisons. None if what is has several sizes, or others see the pointer. All of it happens in
-// the loop `L` that the row belongs to.
+// The bytes of what is accessed in the row; 0 if nothing is but comparisons. None if what is has several
+// sizes, or others see the pointer. All of it happens in the loop `L` that the row belongs to.
 std::optional<uint64_t> elementOf(Value &Row, const Loop &L, const LoopInfo &LI, const DataLayout &DL, SmallPtrSetImpl<Value *> &Seen) {
   uint64_t Bytes = 0;
   if (!Seen.insert(&Row).second)
@@ -247,7 +253,8 @@ std::optional<uint64_t> elementOf(Value &Row, const Loop &L, const LoopInfo &LI,
   return Bytes;
 }
 
-// The accessed bytes of a row, counted from its address: the first one, and the one behind the last. Null where they are not known.
+// The accessed bytes of a row, counted from its address: the first one, and the one behind the last. Null
+// where they are not known.
 bool columnsOf(Value &Pointer, LoadInst &Row, Range &Within, ScalarEvolution &SE, SmallPtrSetImpl<Value *> &Seen, const SCEV *&From, const SCEV *&To) {
   if (!Seen.insert(&Pointer).second)
     return true;
@@ -314,7 +321,8 @@ SmallVector<Table, 4> tablesOf(Loop &L, LoopInfo &LI, ScalarEvolution &SE, AARes
   erase_if(Tables, [&](Table &T) {
     return any_of(T.Loads, [&](auto &Load) { return !quotient(SE.getMinusSCEV(Load.second, T.Least), T.Step, SE); });
   });
-  // Rows between two pointers: a table of ends stands beside that of beginnings. Other tables whose entries are only compared are left alone.
+  // Rows between two pointers: a table of ends stands beside that of beginnings. Other tables whose entries
+  // are only compared are left alone.
   SmallVector<Table, 4> Ends;
   copy_if(Tables, std::back_inserter(Ends), [](Table &T) { return T.Unit == 0; });
   erase_if(Tables, [](Table &T) { return T.Unit == 0; });
@@ -332,8 +340,8 @@ SmallVector<Table, 4> tablesOf(Loop &L, LoopInfo &LI, ScalarEvolution &SE, AARes
   return Tables;
 }
 
-// Asks the library about all tables: the length of rows between two pointers, in elements, or null; and of each table the first row and the distance of rows.
-// The result says whether all answers allow the version.
+// Asks the library about all tables: the length of rows between two pointers, in elements, or null; and of
+// each table the first row and the distance of rows. The result says whether all answers allow the version.
 Value *ask(ArrayRef<Table> Tables, Loop &L, ScalarEvolution &SE, SCEVExpander &Expander, IRBuilderBase &B, SmallVectorImpl<Value *> &Lengths,
            SmallVectorImpl<std::pair<Value *, Value *>> &Known) {
   Module &M = *B.GetInsertBlock()->getModule();

@@ -18,8 +18,8 @@ using pollyrs::send;
 Session::Session(Module &M) : M(M) {
   for (GlobalValue &G : M.global_values())
     Initial.insert(&G);
-  // Basic, scoped-noalias, type-based and (where cached) globals alias analysis. Registered before the defaults,
-  // which would register an empty one.
+  // Basic, scoped-noalias, type-based and (where cached) globals alias analysis. Registered before the
+  // defaults, which would register an empty one.
   FAM.registerPass([this] { return PB.buildDefaultAAPipeline(); });
   PB.registerModuleAnalyses(MAM);
   PB.registerCGSCCAnalyses(CGAM);
@@ -37,8 +37,8 @@ bool Session::work(const Loop &L, uint64_t Times) {
   return work(Times * Size);
 }
 
-// Passes on a clone declare intrinsics and library functions and make string constants; those that nothing uses once the
-// clone is gone would make a module look changed that is not.
+// Passes on a clone declare intrinsics and library functions and make string constants; those that nothing
+// uses once the clone is gone would make a module look changed that is not.
 static void eraseUnusedAdditions(Session &S) {
   for (Function &F : make_early_inc_range(S.M))
     if (F.isDeclaration() && F.use_empty() && !S.Initial.contains(&F))
@@ -114,8 +114,8 @@ void prs_invalidate(Session *S, LLVMValueRef FRef) {
   S->FAM.invalidate(*unwrap<Function>(FRef), PreservedAnalyses::none());
 }
 
-// A function that launches kernels talks to a driver: it touches memory nobody else here can see, takes locks and
-// allocates; and it reads arrays it only wrote before, as partly written arrays are copied both ways.
+// A function that launches kernels talks to a driver: it touches memory nobody else here can see, takes locks
+// and allocates; and it reads arrays it only wrote before, as partly written arrays are copied both ways.
 void prs_weaken_attributes(LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
   static const Attribute::AttrKind Dropped[] = {Attribute::NoSync, Attribute::NoFree, Attribute::NoRecurse,

@@ -1,4 +1,5 @@
-// Values at the sides of a grid, `if (j > 0) least = min(least, a[j - 1])`, as a choice between values that are computed everywhere; src/prepare.rs has the argument.
+// Values at the sides of a grid, `if (j > 0) least = min(least, a[j - 1])`, as a choice between values that
+// are computed everywhere; src/prepare.rs has the argument.
 
 #include "shim.h"
 
@@ -49,8 +50,8 @@ struct Side {
   DenseMap<LoadInst *, std::pair<LoadInst *, const SCEV *>> Loads;
 };
 
-// A distance along a row in bytes, a number or one for each iteration, in elements; null for others: the next row is as far as a product says, and to choose between
-// products is not affine.
+// A distance along a row in bytes, a number or one for each iteration, in elements; null for others: the next
+// row is as far as a product says, and to choose between products is not affine.
 const SCEV *elements(const SCEV *S, int64_t Size, ScalarEvolution &SE) {
   if (auto *C = dyn_cast<SCEVConstant>(S)) {
     int64_t N = C->getAPInt().getSExtValue();
@@ -63,8 +64,8 @@ const SCEV *elements(const SCEV *S, int64_t Size, ScalarEvolution &SE) {
   return Start && Step ? SE.getAddRecExpr(Start, Step, Rec->getLoop(), SCEV::FlagAnyWrap) : nullptr;
 }
 
-// A load of the same type and array that has happened before the end of `From`, and how many elements it is away. (Where the condition is an equation, the place of a
-// side may be a number.)
+// A load of the same type and array that has happened before the end of `From`, and how many elements it is
+// away. (Where the condition is an equation, the place of a side may be a number.)
 std::pair<LoadInst *, const SCEV *> loadedBefore(LoadInst &Load, BasicBlock &From, Loop &L, DominatorTree &DT, ScalarEvolution &SE) {
   const SCEV *At = SE.getSCEV(Load.getPointerOperand());
   int64_t Size = Load.getDataLayout().getTypeStoreSize(Load.getType());
@@ -109,7 +110,8 @@ bool isFree(BasicBlock &Arm, Side &S, Loop &L, DominatorTree &DT, ScalarEvolutio
   return true;
 }
 
-// Whether the branch only chooses between values, at the end of an arm of another one of counters to the same place: `j > 0 && a[j - 1] < least`.
+// Whether the branch only chooses between values, at the end of an arm of another one of counters to the same
+// place: `j > 0 && a[j - 1] < least`.
 bool isWithin(const Side &S, Loop &L, ScalarEvolution &SE) {
   BasicBlock *Around = S.From->getSinglePredecessor();
   auto *Branch = Around && L.contains(Around) ? dyn_cast<BranchInst>(Around->getTerminator()) : nullptr;

@@ -1,4 +1,5 @@
-// Sines and cosines that one call computes together, as two calls that have no memory; src/prepare.rs has the argument.
+// Sines and cosines that one call computes together, as two calls that have no memory; src/prepare.rs has the
+// argument.
 
 #include "shim.h"
 

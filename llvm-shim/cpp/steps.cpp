@@ -1,4 +1,5 @@
-// Versions of loops for the steps of windows that are nearly always taken, one and two; src/prepare.rs has the argument.
+// Versions of loops for the steps of windows that are nearly always taken, one and two; src/prepare.rs has
+// the argument.
 
 #include "shim.h"
 
@@ -20,7 +21,8 @@ namespace {
 // Loops that are larger are not copied, addresses with more terms not looked at.
 constexpr unsigned MaxStepBlocks = 64, MaxTerms = 64;
 
-// A product of values, in the order found, and the loop whose counter it has as a factor. Constant factors do not matter.
+// A product of values, in the order found, and the loop whose counter it has as a factor. Constant factors do
+// not matter.
 struct Term {
   SmallVector<Value *, 4> Values;
   const Loop *Counter = nullptr;
@@ -73,7 +75,8 @@ bool terms(const SCEV *S, Terms &Out) {
     if (!all_of(Product->operands(), Multiply))
       return false;
   } else if (auto *Rec = dyn_cast<SCEVAddRecExpr>(S)) {
-    // A stride that is a sum is that of a dimension with a size like `h - f + 1`, in which `f` would look like a step.
+    // A stride that is a sum is that of a dimension with a size like `h - f + 1`, in which `f` would look
+    // like a step.
     if (!Rec->isAffine() || !terms(Rec->getStart(), Out) || !Multiply(Rec->getOperand(1)) || All.size() != 1)
       return false;
     for (Term &T : All) {
@@ -88,9 +91,12 @@ bool terms(const SCEV *S, Terms &Out) {
   return true;
 }
 
-// The steps of the windows that an address is of: `s` in `x[(i * s + p) * w + j * s + q]`. It takes two outer counters to the strides of two inner ones,
-// and the strides of all counters do not divide each other one by one, as those of a matrix do. (`w` takes `i` to `j`, and `p` to `q`: neither are all
-// of the latter inside of all of the former, nor the other way around, as loops over places in windows are around those over windows where these are lowered to a matrix.) Only those of which `L` is the outermost loop: around that nothing depends on the step.
+// The steps of the windows that an address is of: `s` in `x[(i * s + p) * w + j * s + q]`. It takes two outer
+// counters to the strides of two inner ones, and the strides of all counters do not divide each other one by
+// one, as those of a matrix do. (`w` takes `i` to `j`, and `p` to `q`: neither are all of the latter inside
+// of all of the former, nor the other way around, as loops over places in windows are around those over
+// windows where these are lowered to a matrix.) Only those of which `L` is the outermost loop: around that
+// nothing depends on the step.
 void windowSteps(const SCEV *Address, const Loop &L, Session &S, ScalarEvolution &SE, SmallSetVector<Value *, 4> &Steps) {
   Terms All;
   if (!terms(SE.removePointerBase(Address), All))

@@ -1,5 +1,6 @@
-// Loops of few iterations whose subscripts come from tables, which choose among variables, exchange two objects word by word, walk through
-// arrays of one iteration, or read neighbours of an element that an outer loop updates, unrolled; src/prepare.rs has the argument.
+// Loops of few iterations whose subscripts come from tables, which choose among variables, exchange two
+// objects word by word, walk through arrays of one iteration, or read neighbours of an element that an outer
+// loop updates, unrolled; src/prepare.rs has the argument.
 
 #include "shim.h"
 
@@ -60,7 +61,8 @@ static bool indexesByTable(const Loop &L) {
   return false;
 }
 
-// `*best < *next ? next : best`: a pointer that is kept from one iteration to another, or not, into variables of the function.
+// `*best < *next ? next : best`: a pointer that is kept from one iteration to another, or not, into variables
+// of the function.
 static bool choosesElement(const Loop &L, LoopInfo &LI, ScalarEvolution &SE) {
   return any_of(L.getHeader()->phis(), [&](PHINode &PHI) {
     if (!PHI.getType()->isPointerTy() || isa<SCEVAddRecExpr>(SE.getSCEV(&PHI)))
@@ -74,10 +76,12 @@ static bool choosesElement(const Loop &L, LoopInfo &LI, ScalarEvolution &SE) {
   });
 }
 
-// Words of an object that a loop exchanges with another: a container's pointer and sizes, a structure of some of them.
+// Words of an object that a loop exchanges with another: a container's pointer and sizes, a structure of some
+// of them.
 static constexpr unsigned MaxExchanged = 32;
 
-// `for (i = 0; i < words; ++i) exchange(p[i], q[i]);` in a loop around that keeps `p` and `q`: what Rust's `std::mem::swap(a, b)` makes of two vectors.
+// `for (i = 0; i < words; ++i) exchange(p[i], q[i]);` in a loop around that keeps `p` and `q`: what Rust's
+// `std::mem::swap(a, b)` makes of two vectors.
 static bool exchangesWords(const Loop &L, unsigned Count, ScalarEvolution &SE) {
   if (!L.isInnermost() || !L.getParentLoop() || Count > MaxExchanged)
     return false;
@@ -103,7 +107,8 @@ static bool exchangesWords(const Loop &L, unsigned Count, ScalarEvolution &SE) {
   });
 }
 
-// The words of exchanged objects that are pointers elsewhere in the function are pointers where they are exchanged, too: values that change places.
+// The words of exchanged objects that are pointers elsewhere in the function are pointers where they are
+// exchanged, too: values that change places.
 static void retypeExchanged(Function &F) {
   const DataLayout &DL = F.getDataLayout();
   using Place = std::pair<const Value *, int64_t>;
@@ -144,11 +149,13 @@ static void retypeExchanged(Function &F) {
   }
 }
 
-// Bytes of an array on the stack that may become values, and values that are looked through for its subscripts.
+// Bytes of an array on the stack that may become values, and values that are looked through for its
+// subscripts.
 static constexpr unsigned MaxLocalBytes = 4096, MaxLocalValues = 64, MaxLocalTrips = 32;
 
-// Loads and stores of such an array when all is unrolled. A product of two matrices of 5 x 5 that is kept in one has 150 and becomes 55 statements;
-// of 6 x 6 252, of 8 x 8 (a cosine transform) 576 in 128 statements, which are more than later stages do in their budgets: arrays do better.
+// Loads and stores of such an array when all is unrolled. A product of two matrices of 5 x 5 that is kept in
+// one has 150 and becomes 55 statements; of 6 x 6 252, of 8 x 8 (a cosine transform) 576 in 128 statements,
+// which are more than later stages do in their budgets: arrays do better.
 static constexpr uint64_t MaxLocalAccesses = 240;
 
 // The number of iterations if it is small and known.
@@ -198,7 +205,8 @@ static bool countsOnly(Value *Of, const Loop &Around, LoopInfo &LI, ScalarEvolut
   return true;
 }
 
-// How often an instruction is there when the loops of few iterations around it, inside of `Around`, are unrolled.
+// How often an instruction is there when the loops of few iterations around it, inside of `Around`, are
+// unrolled.
 static uint64_t copiesOf(const Instruction &I, const Loop &Around, LoopInfo &LI, ScalarEvolution &SE) {
   uint64_t Copies = 1;
   for (const Loop *L = LI.getLoopFor(I.getParent()); L && L != &Around && Copies <= MaxLocalAccesses; L = L->getParentLoop())
@@ -206,8 +214,8 @@ static uint64_t copiesOf(const Instruction &I, const Loop &Around, LoopInfo &LI,
   return Copies;
 }
 
-// Whether all subscripts of an array on the stack that is not seen elsewhere are numbers once loops of few iterations are unrolled, each of them
-// inside of `Around`.
+// Whether all subscripts of an array on the stack that is not seen elsewhere are numbers once loops of few
+// iterations are unrolled, each of them inside of `Around`.
 static bool isLocal(AllocaInst &Array, const Loop &Around, LoopInfo &LI, ScalarEvolution &SE) {
   std::optional<TypeSize> Size = Array.getAllocationSize(Array.getDataLayout());
   if (!Size || Size->isScalable() || *Size > MaxLocalBytes)
@@ -263,10 +271,12 @@ static bool walksLocals(Session &S, const Loop &L, LoopInfo &LI, ScalarEvolution
   });
 }
 
-// Instructions that a loop over neighbours may become: a box of 7 x 7 x 7 points has 343, of about twelve instructions each.
+// Instructions that a loop over neighbours may become: a box of 7 x 7 x 7 points has 343, of about twelve
+// instructions each.
 static constexpr uint64_t MaxNeighbours = 6000;
 
-// The outermost loop around `L` if at least two loops around it have many iterations: steps in time, and elements.
+// The outermost loop around `L` if at least two loops around it have many iterations: steps in time, and
+// elements.
 static const Loop *stepsAround(const Loop &L, ScalarEvolution &SE) {
   const Loop *Outermost = nullptr;
   unsigned Many = 0;
@@ -277,7 +287,8 @@ static const Loop *stepsAround(const Loop &L, ScalarEvolution &SE) {
   return Many >= 2 ? Outermost : nullptr;
 }
 
-// Whether two objects may be one: a pointer that is loaded anew for each access is the same if it comes from the same place.
+// Whether two objects may be one: a pointer that is loaded anew for each access is the same if it comes from
+// the same place.
 static bool isSameObject(const Value *A, const Value *B) {
   if (A == B)
     return true;
@@ -285,8 +296,9 @@ static bool isSameObject(const Value *A, const Value *B) {
   return LoadA && LoadB && LoadA->getPointerOperand()->stripPointerCasts() == LoadB->getPointerOperand()->stripPointerCasts();
 }
 
-// `for (d = 1; d <= 3; d++) sum += w[d] * (a[i - d][j] + a[i + d][j]);` inside of loops over steps and elements: all that leaves an iteration is a
-// value, or what is added up in one place, and a load that moves with the loop is from an object that the outermost loop stores to.
+// `for (d = 1; d <= 3; d++) sum += w[d] * (a[i - d][j] + a[i + d][j]);` inside of loops over steps and
+// elements: all that leaves an iteration is a value, or what is added up in one place, and a load that moves
+// with the loop is from an object that the outermost loop stores to.
 static bool readsNeighbours(const Loop &L, LoopInfo &LI, ScalarEvolution &SE) {
   const Loop *Steps = L.isInnermost() ? stepsAround(L, SE) : nullptr;
   if (!Steps)

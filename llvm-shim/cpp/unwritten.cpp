@@ -1,4 +1,5 @@
-// Bounds and base pointers that a loop loads from memory which its own stores might change; src/prepare.rs has the argument.
+// Bounds and base pointers that a loop loads from memory which its own stores might change; src/prepare.rs
+// has the argument.
 
 #include "loads.h"
 #include "shim.h"
@@ -72,8 +73,8 @@ public:
     return Copies[V] = Copy;
   }
 
-  // Whether all branches go the given way; null if that may change in the loop. True is no condition at all. `Implied` gets what follows from it:
-  // that the outermost ones go this way.
+  // Whether all branches go the given way; null if that may change in the loop. True is no condition at all.
+  // `Implied` gets what follows from it: that the outermost ones go this way.
   Value *all(const Guards &Conditions, SmallPtrSetImpl<Value *> &Implied) {
     Value *All = ConstantInt::getTrue(At->getContext());
     Implied.insert(All);
@@ -109,8 +110,8 @@ private:
   DenseMap<std::pair<Value *, std::pair<Value *, unsigned>>, Value *> Conjunctions;
 };
 
-// Whether a loop does no more than compute and store, and leaves no integer or pointer behind: scalar evolution knows such a value behind the
-// loop from its bounds, which hold only where nothing changes them.
+// Whether a loop does no more than compute and store, and leaves no integer or pointer behind: scalar
+// evolution knows such a value behind the loop from its bounds, which hold only where nothing changes them.
 bool onlyStores(Loop &L) {
   for (BasicBlock *BB : L.blocks())
     for (Instruction &I : *BB) {
@@ -165,8 +166,8 @@ const Value *objectOf(const Value *Pointer) {
   return Select && (Select->hasMetadata(UnwrittenMark) || Select->hasMetadata("pollyrs.row")) ? Select->getTrueValue() : Object;
 }
 
-// Whether the stores of the loop leave the place of a load alone if they do not overlap it by chance: none is known to be of this place or of
-// the same object.
+// Whether the stores of the loop leave the place of a load alone if they do not overlap it by chance: none is
+// known to be of this place or of the same object.
 bool isApart(LoadInst &Load, Loop &L, AAResults &AA) {
   MemoryLocation Location = MemoryLocation::get(&Load);
   const Value *Object = objectOf(Load.getPointerOperand());
@@ -184,7 +185,8 @@ bool isApart(LoadInst &Load, Loop &L, AAResults &AA) {
   return true;
 }
 
-// The block before this one: the predecessor, or the one that branches around a block which writes nothing. Null if there is no such block.
+// The block before this one: the predecessor, or the one that branches around a block which writes nothing.
+// Null if there is no such block.
 BasicBlock *onlyWayTo(BasicBlock &BB, DominatorTree &DT) {
   if (BasicBlock *Only = BB.getSinglePredecessor())
     return Only;
@@ -220,8 +222,8 @@ Value *loadedEarlier(LoadInst &Load, Value *Pointer, Loop &L, LoopInfo &LI, Domi
   return nullptr;
 }
 
-// Whether no store of the loop runs before the marked load in the first iteration, of the loops inside as well: then what was read before the loop
-// is what it reads there, also if the stores change it later.
+// Whether no store of the loop runs before the marked load in the first iteration, of the loops inside as
+// well: then what was read before the loop is what it reads there, also if the stores change it later.
 bool readsFirst(const SelectInst &Marked, Loop &L, DominatorTree &DT, LoopInfo &LI) {
   auto *At = cast<Instruction>(Marked.getFalseValue());
   for (Loop *Around = LI.getLoopFor(At->getParent()); Around; Around = Around->getParentLoop()) {
@@ -272,7 +274,8 @@ bool assumeUnwritten(Loop &L, Function &F, Session &S, AllocaInst *&Nothing) {
   SmallVector<Held, 16> Values;
   SmallPtrSet<LoadInst *, 16> Found;
   bool Changed = false;
-  // The condition of a load may be what a header takes over, of a load that comes later in the iteration: then it is known the second time.
+  // The condition of a load may be what a header takes over, of a load that comes later in the iteration:
+  // then it is known the second time.
   for (unsigned Round = 0; Round < (Changed && Found.size() != Loads.size() ? 2 : 1); ++Round) {
     Before Known(L, At, DT);
     for (LoadInst *Load : Loads) {
@@ -296,7 +299,8 @@ bool assumeUnwritten(Loop &L, Function &F, Session &S, AllocaInst *&Nothing) {
         continue;
       SmallPtrSet<Value *, 8> Implied;
       Value *Guard = Guarded ? Known.all(Conditions, Implied) : nullptr;
-      // Under conditions that change in the loop, it is read if it can be: otherwise no execution of the load would have come back.
+      // Under conditions that change in the loop, it is read if it can be: otherwise no execution of the load
+      // would have come back.
       bool Peeked = !Guard;
       if (Peeked && !pollyrs::mayPeek(*Load, L))
         continue;
@@ -342,7 +346,8 @@ bool assumeUnwritten(Loop &L, Function &F, Session &S, AllocaInst *&Nothing) {
   if (!Changed)
     return false;
   Before Known(L, At, DT);
-  // Quotients are no sums: scalar evolution knows them to stay the same only where they are computed before the loop.
+  // Quotients are no sums: scalar evolution knows them to stay the same only where they are computed before
+  // the loop.
   for (BasicBlock *BB : Blocks)
     for (Instruction &I : make_early_inc_range(*BB)) {
       auto *Operation = dyn_cast<BinaryOperator>(&I);

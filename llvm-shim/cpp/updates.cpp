@@ -141,7 +141,8 @@ struct Lift {
     return I;
   }
 
-  // Whether the ways from `BB` on, which comes from `From`, lead to the join through conditions that can be computed in the head.
+  // Whether the ways from `BB` on, which comes from `From`, lead to the join through conditions that can be
+  // computed in the head.
   bool walk(BasicBlock &BB) {
     auto *Branch = dyn_cast<BranchInst>(BB.getTerminator());
     if (!Branch || ++Blocks > MaxWayBlocks || LI.getLoopFor(&BB) != LI.getLoopFor(&Head))

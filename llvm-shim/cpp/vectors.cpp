@@ -11,8 +11,9 @@
 using namespace llvm;
 using pollyrs::Session;
 
-// The elements of a vector are taken behind its definition. LLVM's pass puts them behind an invoke, too, which ends its block: what follows is lost. It
-// does not look through words of the vector's size, so that all uses see a vector made of one where the call returns to.
+// The elements of a vector are taken behind its definition. LLVM's pass puts them behind an invoke, too,
+// which ends its block: what follows is lost. It does not look through words of the vector's size, so that
+// all uses see a vector made of one where the call returns to.
 static bool landVector(InvokeInst &Invoke) {
   BasicBlock *Back = Invoke.getNormalDest();
   if (!Back->getSinglePredecessor())

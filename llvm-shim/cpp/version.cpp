@@ -89,7 +89,8 @@ const char *whyNotVersionable(BasicBlock &Check, BasicBlock &Entry, BasicBlock &
   return Exits ? nullptr : "it does not reach its exit";
 }
 
-// `HostEnd` takes the edges from the region to the exit, with a PHI for each PHI of the exit whose values differ.
+// `HostEnd` takes the edges from the region to the exit, with a PHI for each PHI of the exit whose values
+// differ.
 BasicBlock *joinExits(Function &F, BasicBlock &Exit, const BlockSet &Region, const Twine &Name) {
   SmallSetVector<BasicBlock *, 4> Preds;
   for (BasicBlock *Pred : predecessors(&Exit))
@@ -122,7 +123,8 @@ BasicBlock *joinExits(Function &F, BasicBlock &Exit, const BlockSet &Region, con
   for (BasicBlock *Pred : Preds) {
     Instruction *T = Pred->getTerminator();
     T->replaceSuccessorWith(&Exit, HostEnd);
-    // Where the exit is the header of a loop around the region, its latch is ours now, and so is the loop's metadata.
+    // Where the exit is the header of a loop around the region, its latch is ours now, and so is the loop's
+    // metadata.
     if (T->getNumSuccessors() == 1)
       if (MDNode *LoopID = T->getMetadata(LLVMContext::MD_loop)) {
         Branch->setMetadata(LLVMContext::MD_loop, LoopID);
@@ -174,8 +176,8 @@ extern "C" bool prs_version_region(LLVMValueRef FRef, LLVMBasicBlockRef CheckRef
   HostBranch->replaceSuccessorWith(&Exit, Merge);
   Exit.replacePhiUsesWith(HostEnd, Merge);
 
-  // A value of the region dominates its uses outside, and every way there leads through `HostEnd` and `Merge`: so the
-  // value dominates `HostEnd`, and a PHI in `Merge` dominates the uses.
+  // A value of the region dominates its uses outside, and every way there leads through `HostEnd` and
+  // `Merge`: so the value dominates `HostEnd`, and a PHI in `Merge` dominates the uses.
   BlockSet Host(Region.begin(), Region.end());
   Host.insert(HostBegin);
   Host.insert(HostEnd);
@@ -189,7 +191,8 @@ extern "C" bool prs_version_region(LLVMValueRef FRef, LLVMBasicBlockRef CheckRef
   for (BasicBlock *BB : InOrder)
     for (Instruction &I : *BB) {
       SmallVector<Use *, 8> Outside;
-      // What nothing leads to is error blocks, and their loops, which are put back behind blocks of the region later.
+      // What nothing leads to is error blocks, and their loops, which are put back behind blocks of the
+      // region later.
       for (Use &U : I.uses())
         if (BasicBlock *BB = blockOfUse(U); !Host.contains(BB) && Reachable.contains(BB))
           Outside.push_back(&U);

@@ -79,7 +79,8 @@ pub fn argument_effect(call: LLVMValueRef, index: u32) -> Touch {
     Touch::from_bits(unsafe { sys::prs_argument_effect(call, index) })
 }
 
-/// Whether copies of a pointer may be left behind when its function returns, as far as calls' attributes tell.
+/// Whether copies of a pointer may be left behind when its function returns, as far as calls' attributes
+/// tell.
 pub fn may_be_captured(pointer: LLVMValueRef) -> bool {
     // SAFETY: a live pointer.
     unsafe { sys::prs_may_be_captured(pointer) }

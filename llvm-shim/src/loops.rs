@@ -1,4 +1,5 @@
-//! What can be said of loops and calls in code of any form, at little cost: [`Analyses`](crate::Analyses) are for code in canonical form.
+//! What can be said of loops and calls in code of any form, at little cost: [`Analyses`](crate::Analyses) are
+//! for code in canonical form.
 
 use crate::{LLVMBasicBlockRef, LLVMValueRef, Session, ShimError, sys};
 use std::ffi::c_void;
@@ -26,7 +27,8 @@ impl Session {
         Ok(found)
     }
 
-    /// Whether a loop goes from record to record: it carries a pointer that it loads from where the same pointer points to.
+    /// Whether a loop goes from record to record: it carries a pointer that it loads from where the same
+    /// pointer points to.
     pub fn follows_links(&self, l: &PlainLoop) -> bool {
         // SAFETY: live session and the header of a loop.
         unsafe { sys::prs_follows_links(self.raw, l.header) }
@@ -39,7 +41,8 @@ impl Session {
         (n != 0).then_some(u64::from(n))
     }
 
-    /// Whether a call or an invoke reads or writes memory in another function, which no simplification replaces by instructions.
+    /// Whether a call or an invoke reads or writes memory in another function, which no simplification
+    /// replaces by instructions.
     pub fn stays_a_call(&self, call: LLVMValueRef) -> bool {
         // SAFETY: live session and call.
         unsafe { sys::prs_stays_a_call(self.raw, call) }
@@ -60,7 +63,8 @@ extern "C" fn push_loop(
     count: usize,
 ) {
     let parent = (parent != sys::NONE).then_some(parent);
-    // SAFETY: `ctx` is the list of `Session::loops`, alive and unaliased during the call; a loop has blocks, but perhaps none of its own.
+    // SAFETY: `ctx` is the list of `Session::loops`, alive and unaliased during the call; a loop has blocks,
+    // but perhaps none of its own.
     unsafe {
         let blocks = if count == 0 { &[] } else { std::slice::from_raw_parts(blocks, count) };
         (*ctx.cast::<Vec<PlainLoop>>()).push(PlainLoop { parent, header, blocks: blocks.to_vec() });

@@ -3,8 +3,8 @@
 use crate::{LLVMModuleRef, sys};
 use std::ffi::{CStr, c_void};
 
-/// Runs a pass: module, stage number, parameter text (`a;b=c` of `name<a;b=c>`); returns whether the module changed.
-/// Must not unwind.
+/// Runs a pass: module, stage number, parameter text (`a;b=c` of `name<a;b=c>`); returns whether the module
+/// changed. Must not unwind.
 pub type PassEntry = extern "C" fn(LLVMModuleRef, u32, *const u8, usize) -> bool;
 
 /// A module pass by name.
@@ -14,7 +14,8 @@ pub struct RegisteredPass {
     pub name: &'static CStr,
     /// Handed to the [`PassEntry`].
     pub stage: u32,
-    /// Also runs at the start of the pipelines O1, O2, O3, Os, Oz; there a module that it changed once is left alone.
+    /// Also runs at the start of the pipelines O1, O2, O3, Os, Oz; there a module that it changed once is
+    /// left alone.
     pub pipeline_start: bool,
     /// Runs at the start of the pipeline O0.
     pub unoptimized: bool,
@@ -38,8 +39,8 @@ pub unsafe fn register_passes(pass_builder: *mut c_void, passes: &[RegisteredPas
     unsafe { sys::prs_register_passes(pass_builder, records.as_ptr(), records.len(), entry) }
 }
 
-/// `(name without "pollyrs-", value)` of every option given with `-mllvm -pollyrs-…`, sorted by name; flags have the
-/// value `true` or `false`.
+/// `(name without "pollyrs-", value)` of every option given with `-mllvm -pollyrs-…`, sorted by name; flags
+/// have the value `true` or `false`.
 pub fn host_options() -> Vec<(String, String)> {
     // SAFETY: the sink has its own context.
     let texts = sys::collect_strings(|ctx| unsafe { sys::prs_host_options(ctx, sys::push_string) });

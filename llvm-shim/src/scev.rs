@@ -1,12 +1,13 @@
 //! Owned snapshots of scalar evolution expressions.
 //!
-//! LLVM shares subexpressions; as a tree the same expression can be exponentially larger. A snapshot is cut off at
-//! [`MAX_NODES`] nodes and then is `CouldNotCompute` as a whole: no affine subscript comes near that size.
+//! LLVM shares subexpressions; as a tree the same expression can be exponentially larger. A snapshot is cut
+//! off at [`MAX_NODES`] nodes and then is `CouldNotCompute` as a whole: no affine subscript comes near that
+//! size.
 
 use crate::{LLVMValueRef, LoopId, sys};
 
-/// Expression trees above this size are not delivered. An affine subscript of a tenfold loop nest with a parametric
-/// stride in each dimension has about 150 nodes.
+/// Expression trees above this size are not delivered. An affine subscript of a tenfold loop nest with a
+/// parametric stride in each dimension has about 150 nodes.
 const MAX_NODES: usize = 4096;
 /// Nesting above this depth is not delivered either: the walk recurses.
 const MAX_DEPTH: usize = 256;
@@ -26,8 +27,8 @@ pub struct ScevExpr {
     pub nsw: bool,
 }
 
-/// The operator and its operands. Widths of operands equal the result's except for the four conversions, and for
-/// pointer additions, whose integer operands have the index width.
+/// The operator and its operands. Widths of operands equal the result's except for the four conversions, and
+/// for pointer additions, whose integer operands have the index width.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ScevKind {
     /// Signed value.

@@ -1,7 +1,8 @@
 //! A session: pass builder and analysis managers for one module.
 //!
-//! The working copy of a function lives between [`Session::clone_function`] and either [`Session::adopt_body`] or
-//! [`Session::erase_function`]; the module verifies before, between and after, with and without debug info.
+//! The working copy of a function lives between [`Session::clone_function`] and either
+//! [`Session::adopt_body`] or [`Session::erase_function`]; the module verifies before, between and after,
+//! with and without debug info.
 
 use crate::{Analyses, LLVMModuleRef, LLVMValueRef, ShimError, sys};
 use std::cell::{Cell, RefCell};
@@ -10,15 +11,16 @@ use std::ffi::{CStr, c_void};
 use std::panic::Location;
 use std::rc::Rc;
 
-/// Inlining stops once it has added this many times `max_instructions`: rounds alone would allow growth exponential in
-/// their number.
+/// Inlining stops once it has added this many times `max_instructions`: rounds alone would allow growth
+/// exponential in their number.
 const INLINE_GROWTH: u32 = 32;
 
 /// How many [`Analyses`] of each function live.
 pub(crate) type Uses = Rc<RefCell<BTreeMap<usize, usize>>>;
 
-/// Pass builder and analysis managers of its own for one module; see the module documentation. When dropped it erases
-/// clones left over (after a panic, say) and unused declarations and constants that came into the module since it began.
+/// Pass builder and analysis managers of its own for one module; see the module documentation. When dropped
+/// it erases clones left over (after a panic, say) and unused declarations and constants that came into the
+/// module since it began.
 pub struct Session {
     pub(crate) raw: *mut sys::RawSession,
     module: LLVMModuleRef,
@@ -43,8 +45,8 @@ impl Session {
         }
     }
 
-    /// From now on each step refuses a function that the step before has broken: [`ShimError::Broken`]. For tests: it takes as long as
-    /// the steps themselves.
+    /// From now on each step refuses a function that the step before has broken: [`ShimError::Broken`]. For
+    /// tests: it takes as long as the steps themselves.
     pub fn verify_steps(&self) {
         self.verifies.set(true);
     }
@@ -53,12 +55,12 @@ impl Session {
         self.module
     }
 
-    /// Copies `f` as `<f>.pollyrs`: internal, no comdat, the same attributes, a distinct copy of its subprogram. Calls of
-    /// `f` inside stay calls of `f`.
+    /// Copies `f` as `<f>.pollyrs`: internal, no comdat, the same attributes, a distinct copy of its
+    /// subprogram. Calls of `f` inside stay calls of `f`.
     ///
     /// # Errors
-    /// [`ShimError::NotCloneable`]: declarations, naked functions, coroutines before splitting, blocks whose address is
-    /// taken, functions whose definition another module owns.
+    /// [`ShimError::NotCloneable`]: declarations, naked functions, coroutines before splitting, blocks whose
+    /// address is taken, functions whose definition another module owns.
     pub fn clone_function(&self, f: LLVMValueRef) -> Result<LLVMValueRef, ShimError> {
         // SAFETY: live session and function; the sink is `push_bytes` on the context of `collect_bytes`.
         let (clone, reason) =
@@ -66,9 +68,9 @@ impl Session {
         if clone.is_null() { Err(ShimError::NotCloneable(reason)) } else { Ok(clone) }
     }
 
-    /// Replaces `f`'s body by the clone's and erases the clone. `f` keeps name, linkage, parameter attributes and
-    /// subprogram; debug scopes of the clone are mapped back to it; its function attributes become the clone's, which
-    /// inlining may have had to weaken.
+    /// Replaces `f`'s body by the clone's and erases the clone. `f` keeps name, linkage, parameter attributes
+    /// and subprogram; debug scopes of the clone are mapped back to it; its function attributes become the
+    /// clone's, which inlining may have had to weaken.
     pub fn adopt_body(&self, f: LLVMValueRef, clone: LLVMValueRef) -> Result<(), ShimError> {
         self.require_unused(f)?;
         self.require_idle(clone)?;
@@ -94,8 +96,9 @@ impl Session {
         if ok { Ok(()) } else { Err(ShimError::Pipeline(message)) }
     }
 
-    /// Inlines direct calls inside loops, at most `max_rounds` deep, to callees of at most `max_instructions` that are
-    /// defined here and not replaceable, noinline, optnone, directly recursive or variadic. Returns how many.
+    /// Inlines direct calls inside loops, at most `max_rounds` deep, to callees of at most `max_instructions`
+    /// that are defined here and not replaceable, noinline, optnone, directly recursive or variadic. Returns
+    /// how many.
     pub fn inline_calls_in_loops(
         &self,
         f: LLVMValueRef,
@@ -108,8 +111,8 @@ impl Session {
         Ok(unsafe { sys::prs_inline_calls_in_loops(self.raw, f, max_instructions, max_rounds, total) })
     }
 
-    /// Divides blocks that end in a branch around loops behind their last side effect (a call that does more than compute, a volatile or
-    /// atomic access), so that a region can begin with the branch.
+    /// Divides blocks that end in a branch around loops behind their last side effect (a call that does more
+    /// than compute, a volatile or atomic access), so that a region can begin with the branch.
     pub fn split_effects(&self, f: LLVMValueRef) -> Result<(), ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
@@ -117,9 +120,9 @@ impl Session {
         Ok(())
     }
 
-    /// Gives every region with a loop exactly one edge into its exit from inside (from a join block inside the region)
-    /// and one entering edge. The join block is a block of PHIs and a branch; the region that ends *at* the join block
-    /// still exists in the region tree, as a child of the one that contains it.
+    /// Gives every region with a loop exactly one edge into its exit from inside (from a join block inside
+    /// the region) and one entering edge. The join block is a block of PHIs and a branch; the region that
+    /// ends *at* the join block still exists in the region tree, as a child of the one that contains it.
     pub fn simplify_regions(&self, f: LLVMValueRef) -> Result<(), ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
@@ -167,8 +170,9 @@ impl Session {
         Ok(())
     }
 
-    /// Loops that stay on the host beside a version for the device tell the run-time library of each execution, as loops of the function `name`, and
-    /// why: rows are not equally far apart, what next to no program does, other steps of windows, or rows of which the last one is shorter.
+    /// Loops that stay on the host beside a version for the device tell the run-time library of each
+    /// execution, as loops of the function `name`, and why: rows are not equally far apart, what next to no
+    /// program does, other steps of windows, or rows of which the last one is shorter.
     pub fn record_kept(&self, f: LLVMValueRef, name: &CStr, [apart, kept, steps, uneven]: [&CStr; 4]) {
         // SAFETY: live session and function; the texts are copied.
         unsafe {
@@ -184,15 +188,16 @@ impl Session {
         }
     }
 
-    /// Drops what no longer holds of a function that now calls a runtime: `memory(…)` admits inaccessible memory,
-    /// `nosync`, `nofree`, `norecurse`, `nocallback` and the like go, at its calls too.
+    /// Drops what no longer holds of a function that now calls a runtime: `memory(…)` admits inaccessible
+    /// memory, `nosync`, `nofree`, `norecurse`, `nocallback` and the like go, at its calls too.
     pub fn weaken_attributes(&self, f: LLVMValueRef) {
         // SAFETY: live function.
         unsafe { sys::prs_weaken_attributes(f) }
     }
 
-    /// Moves the body of `f`, which [`can_extend`], to a new function with two more pointers as parameters, which `f` then calls with
-    /// null. In the body the last arguments of calls of `first` and `second` become those parameters.
+    /// Moves the body of `f`, which [`can_extend`], to a new function with two more pointers as parameters,
+    /// which `f` then calls with null. In the body the last arguments of calls of `first` and `second` become
+    /// those parameters.
     pub fn extend(
         &self,
         f: LLVMValueRef,
@@ -204,8 +209,8 @@ impl Session {
         Ok(unsafe { sys::prs_extend(self.raw, f, first, second) })
     }
 
-    /// From here on rewritings may do so much, in operations of isl. The step that would do more ends on its way, with a function that means the same, and each
-    /// that follows refuses: [`ShimError::Work`].
+    /// From here on rewritings may do so much, in operations of isl. The step that would do more ends on its
+    /// way, with a function that means the same, and each that follows refuses: [`ShimError::Work`].
     pub fn limit_work(&self, operations: u64) {
         self.limit.set(operations);
         // SAFETY: live session.
@@ -247,15 +252,15 @@ impl Session {
     }
 }
 
-/// Moves all definitions of a module to another one of the same context; declarations become those that are there. `false`, with
-/// nothing done: a name is defined in both, or there are aliases.
+/// Moves all definitions of a module to another one of the same context; declarations become those that are
+/// there. `false`, with nothing done: a name is defined in both, or there are aliases.
 pub fn move_definitions(from: LLVMModuleRef, to: LLVMModuleRef) -> bool {
     // SAFETY: live modules.
     unsafe { sys::prs_move_definitions(from, to) }
 }
 
-/// Runs a pipeline of passes, in their textual form, over a module for a target machine. The loop pass `pollyrs-unroll-full` is `loop-unroll-full` with the
-/// thresholds of `-O3`.
+/// Runs a pipeline of passes, in their textual form, over a module for a target machine. The loop pass
+/// `pollyrs-unroll-full` is `loop-unroll-full` with the thresholds of `-O3`.
 ///
 /// # Errors
 /// [`ShimError::Pipeline`] where the text does not parse.
@@ -270,7 +275,8 @@ pub unsafe fn optimize(module: LLVMModuleRef, machine: *mut c_void, pipeline: &s
     if ok { Ok(()) } else { Err(ShimError::Pipeline(message)) }
 }
 
-/// Links what a module declares and the bitcode of a library defines, and what that needs. `false`: it is no bitcode, or does not fit the module.
+/// Links what a module declares and the bitcode of a library defines, and what that needs. `false`: it is no
+/// bitcode, or does not fit the module.
 pub fn link_needed(to: LLVMModuleRef, library: &[u8]) -> bool {
     // SAFETY: a live module; the bytes are read during the call only.
     unsafe { sys::prs_link_needed(to, library.as_ptr(), library.len()) }

@@ -11,9 +11,9 @@
 //!          │
 //!         exit
 //! ```
-//! **Invariant.** Every edge that left the region for `exit` goes through `host_end` and `merge`; every use outside of a
-//! value of the region uses the PHI in `merge` instead. Until the caller has connected `offload`, the function is the
-//! program it was, plus one unreachable unterminated block.
+//! **Invariant.** Every edge that left the region for `exit` goes through `host_end` and `merge`; every use
+//! outside of a value of the region uses the PHI in `merge` instead. Until the caller has connected
+//! `offload`, the function is the program it was, plus one unreachable unterminated block.
 
 use crate::{LLVMBasicBlockRef, LLVMValueRef, ShimError, sys};
 
@@ -30,19 +30,20 @@ pub struct Versioned {
 /// A value of the region used outside.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct LiveOut {
-    /// Defined in the region. Where several edges left the region with different values for one PHI of the exit, a PHI
-    /// in `host_end`; a region with one exiting edge has none of those.
+    /// Defined in the region. Where several edges left the region with different values for one PHI of the
+    /// exit, a PHI in `host_end`; a region with one exiting edge has none of those.
     pub value: LLVMValueRef,
     /// In `merge`, with the incoming value of `host_end`; the caller adds one for each branch from its side.
     pub phi: LLVMValueRef,
 }
 
-/// Invalidates all analyses of `f`. `blocks` is the region; `check` ends in `br entry` and is the only block outside it
-/// that branches to `entry`; blocks of the region branch to blocks of the region and to `exit`, or don't return.
+/// Invalidates all analyses of `f`. `blocks` is the region; `check` ends in `br entry` and is the only block
+/// outside it that branches to `entry`; blocks of the region branch to blocks of the region and to `exit`, or
+/// don't return.
 ///
 /// # Errors
-/// [`ShimError::Region`] if one of these conditions does not hold, if a live-out is a token, or an edge to split comes
-/// from `indirectbr` or `callbr` or leads to an exception pad. Then nothing was changed.
+/// [`ShimError::Region`] if one of these conditions does not hold, if a live-out is a token, or an edge to
+/// split comes from `indirectbr` or `callbr` or leads to an exception pad. Then nothing was changed.
 pub fn version_region(
     f: LLVMValueRef,
     check: LLVMBasicBlockRef,

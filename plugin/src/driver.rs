@@ -1,12 +1,14 @@
-//! What the plugin does to a module: for each function a working copy is canonicalised and searched for SCoPs; each SCoP goes
-//! through all stages; only when everything has succeeded does the copy, with the versioned code, become the function's body.
+//! What the plugin does to a module: for each function a working copy is canonicalised and searched for
+//! SCoPs; each SCoP goes through all stages; only when everything has succeeded does the copy, with the
+//! versioned code, become the function's body.
 //!
 //! # Invariants
 //! - A function in which nothing is offloaded is left as it was, to the byte.
-//! - Everything that can fail has happened before the function is touched, except what LLVM's verifier finds at the end; then,
-//!   too, the original body stays.
-//! - Functions are visited and rewritten in module order, but behind those that they call, and SCoPs in program order; nothing depends on
-//!   addresses. A function is rewritten some functions after the search in it, so that `ptxas` need not be waited for.
+//! - Everything that can fail has happened before the function is touched, except what LLVM's verifier finds
+//!   at the end; then, too, the original body stays.
+//! - Functions are visited and rewritten in module order, but behind those that they call, and SCoPs in
+//!   program order; nothing depends on addresses. A function is rewritten some functions after the search in
+//!   it, so that `ptxas` need not be waited for.
 
 use crate::base::budget::{self, Budgets};
 use crate::base::error::PluginError;
@@ -38,8 +40,8 @@ use pollyrs_scop_detect as detect;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 
-/// Calls of calls are inlined this deep; C++ iterators over containers need three, an element of an array behind
-/// `std::unique_ptr` seven.
+/// Calls of calls are inlined this deep; C++ iterators over containers need three, an element of an array
+/// behind `std::unique_ptr` seven.
 const MAX_INLINE_ROUNDS: u32 = 10;
 /// So many functions with SCoPs may wait for their machine code while the next ones are worked at.
 const AHEAD: usize = 8;
@@ -63,7 +65,8 @@ fn run_listening(module: LLVMModuleRef, stage: Stage, options: &Options) -> Resu
     let mut changed = false;
     let switches = Switches::of(module, options);
     let kept_apart = switches.keep_apart(module);
-    // All copies are made, and calls inlined into them, before any function is rewritten: what is inlined is the original.
+    // All copies are made, and calls inlined into them, before any function is rewritten: what is inlined is
+    // the original.
     let mut copies = Vec::new();
     let carriers = carriers(session, module, options.hold);
     for f in functions(module) {
@@ -231,7 +234,8 @@ struct Rewritten {
     assumed: bool,
 }
 
-/// Brings the working copy into the form that detection expects. `None`: nothing is to be looked for in there.
+/// Brings the working copy into the form that detection expects. `None`: nothing is to be looked for in
+/// there.
 fn rewrite(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Result<Option<Rewritten>, PluginError> {
     let Run { session, stage, options, .. } = *run;
     prepare::values(session, clone)?;
@@ -250,8 +254,8 @@ fn rewrite(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Result<Option
     Ok(Some(Rewritten { little, assumed }))
 }
 
-/// Drops the assumption that what loops load is what its place held before them, where that leaves fewer loops that can be modelled: values
-/// are read before the outermost loop, which may be too large.
+/// Drops the assumption that what loops load is what its place held before them, where that leaves fewer
+/// loops that can be modelled: values are read before the outermost loop, which may be too large.
 fn settle_unwritten(run: &Run<'_>, clone: LLVMValueRef) -> Result<(), PluginError> {
     let Run { session, .. } = *run;
     let detect = || -> Result<(bool, usize), PluginError> {
@@ -274,7 +278,8 @@ fn settle_unwritten(run: &Run<'_>, clone: LLVMValueRef) -> Result<(), PluginErro
     Ok(())
 }
 
-/// Remarks, and the clone, with the versioned code, as the function's body. `false`: nothing was found, or that failed; all is as it was.
+/// Remarks, and the clone, with the versioned code, as the function's body. `false`: nothing was found, or
+/// that failed; all is as it was.
 fn commit_function(run: &Run<'_>, searched: Searched) -> Result<bool, PluginError> {
     let Run { session, stage, options, .. } = *run;
     let Searched { f, clone, result } = searched;

@@ -33,7 +33,8 @@ const PASSES: [(&CStr, Stage); 14] = [
     (c"pollyrs-unoptimized", Stage::Unoptimized),
 ];
 
-/// `llvm::PassPluginLibraryInfo` of plugin API 2 (LLVM 22, `llvm/Plugins/PassPlugin.h`): 40 bytes, returned by value.
+/// `llvm::PassPluginLibraryInfo` of plugin API 2 (LLVM 22, `llvm/Plugins/PassPlugin.h`): 40 bytes, returned
+/// by value.
 #[repr(C)]
 pub struct PassPluginLibraryInfo {
     api_version: u32,
@@ -90,7 +91,8 @@ extern "C" fn run_stage(module: LLVMModuleRef, number: u32, parameters: *const u
         };
         run_in_module(module, stage, &String::from_utf8_lossy(bytes))
     };
-    // The module is reached through raw handles only; the driver's session erases working copies when it is unwound.
+    // The module is reached through raw handles only; the driver's session erases working copies when it is
+    // unwound.
     match catch_unwind(AssertUnwindSafe(run)) {
         Ok(Ok(changed)) => changed,
         Ok(Err(e)) => {
@@ -144,8 +146,8 @@ fn triple_of(module: LLVMModuleRef) -> String {
     unsafe { CStr::from_ptr(LLVMGetTarget(module)) }.to_string_lossy().into_owned()
 }
 
-/// Whether code for `triple` runs on a CPU that has our runtime: 64-bit x86 or ARM with 64-bit pointers. A module without
-/// a triple, as tests have, is the host's.
+/// Whether code for `triple` runs on a CPU that has our runtime: 64-bit x86 or ARM with 64-bit pointers. A
+/// module without a triple, as tests have, is the host's.
 fn is_host_triple(triple: &str) -> bool {
     let arch = triple.split('-').next().unwrap_or_default();
     let narrow = triple.ends_with("x32") || triple.ends_with("_ilp32");

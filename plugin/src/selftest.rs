@@ -1,6 +1,7 @@
 //! The passes `pollyrs-test-version…`: rewrites loop regions as offloading would, with a check that always
-//! fails and poison for the values the offloaded side would deliver. The program must still verify and do what it did; a
-//! use outside of the region that bypassed its PHI, or a path around the check, shows as a wrong result.
+//! fails and poison for the values the offloaded side would deliver. The program must still verify and do
+//! what it did; a use outside of the region that bypassed its PHI, or a path around the check, shows as a
+//! wrong result.
 
 use crate::base::error::PluginError;
 use inkwell::llvm_sys::core::*;

@@ -1,16 +1,19 @@
 //! What the program's source and the options switch off or on: functions and loops.
 //!
-//! A function has `__attribute__((annotate("pollyrs: off")))` or `("pollyrs: on")`, which clang puts into `llvm.global.annotations`. A loop has a
-//! pragma that says nothing else on a CPU, or a property of its own where a front end can write one:
+//! A function has `__attribute__((annotate("pollyrs: off")))` or `("pollyrs: on")`, which clang puts into
+//! `llvm.global.annotations`. A loop has a pragma that says nothing else on a CPU, or a property of its own
+//! where a front end can write one:
 //!
 //! | | in C and C++ | property of `llvm.loop` |
 //! |---|---|---|
 //! | off | `#pragma clang loop pipeline(disable)` | `pollyrs.off`, `llvm.loop.pipeline.disable` |
 //! | on | `#pragma clang loop pipeline_initiation_interval(1)` | `pollyrs.on`, `llvm.loop.pipeline.initiationinterval` |
 //!
-//! `off`: nothing of it runs on a device, also where it was inlined. `on`: it is not too small ([`crate::search::worth`]). `pollyrs.h` has macros for all.
+//! `off`: nothing of it runs on a device, also where it was inlined. `on`: it is not too small
+//! ([`crate::search::worth`]). `pollyrs.h` has macros for all.
 //!
-//! The option `only-function` takes names or patterns with `*`, `ignore-function` as well; the latter is stronger.
+//! The option `only-function` takes names or patterns with `*`, `ignore-function` as well; the latter is
+//! stronger.
 
 use crate::base::options::Options;
 use crate::base::patterns::stands_for;
@@ -112,7 +115,8 @@ pub struct KeptApart {
 impl Drop for KeptApart {
     fn drop(&mut self) {
         for f in &self.marked {
-            // SAFETY: functions that are off are neither rewritten nor erased, so they live as long as the module.
+            // SAFETY: functions that are off are neither rewritten nor erased, so they live as long as the
+            // module.
             unsafe {
                 LLVMRemoveEnumAttributeAtIndex(*f, inkwell::llvm_sys::LLVMAttributeFunctionIndex, self.kind)
             }

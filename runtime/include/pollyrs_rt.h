@@ -30,10 +30,9 @@
  *   ...  as above, with hold in place of &hold                       // a NULL hold: nothing stays
  *   pollyrs_rt_return(hold, n, known);                               // in place of the last pollyrs_rt_leave
  *
- * Every run that pollyrs_rt_begin returned is given to pollyrs_rt_end once; a run belongs to one thread, any number of runs may
- * be under way. From begin to end nobody else writes the arrays' ranges.
- * The environment variables POLLYRS_RT_... that steer the library are listed in runtime/src/base/config.rs.
- */
+ * Every run that pollyrs_rt_begin returned is given to pollyrs_rt_end once; a run belongs to one thread, any
+ * number of runs may be under way. From begin to end nobody else writes the arrays' ranges. The environment
+ * variables POLLYRS_RT_... that steer the library are listed in runtime/src/base/config.rs. */
 #ifndef POLLYRS_RT_H
 #define POLLYRS_RT_H
 
@@ -43,17 +42,19 @@
 extern "C" {
 #endif
 
-/* Version 2 added holds, version 3 that they are lent, version 4 that objects are discarded, version 5 that executions of functions with a
- * hold may fail for what the data are, version 6 windows, version 7 slices, version 8 that small executions do not ask, version 9 graphs of blocks; the library runs code of all
+/* Version 2 added holds, version 3 that they are lent, version 4 that objects are discarded, version 5 that
+ * executions of functions with a hold may fail for what the data are, version 6 windows, version 7 slices,
+ * version 8 that small executions do not ask, version 9 graphs of blocks; the library runs code of all
  * versions. */
 #define POLLYRS_ABI_VERSION 9u
 
-/* A library that knows version N defines pollyrs_rt_abi_N, for each N from 8 on. Generated descriptors have its address behind their last
- * field: code of a later version than the library's is neither linked nor loaded. */
+/* A library that knows version N defines pollyrs_rt_abi_N, for each N from 8 on. Generated descriptors have
+ * its address behind their last field: code of a later version than the library's is neither linked nor
+ * loaded. */
 extern const uint32_t pollyrs_rt_abi_9;
 
-/* The reason is the one the run-time library found in its last refused pollyrs_rt_begin or failed pollyrs_rt_end of this
- * thread. Any smaller value is an index into PollyrsScop.reasons. */
+/* The reason is the one the run-time library found in its last refused pollyrs_rt_begin or failed
+ * pollyrs_rt_end of this thread. Any smaller value is an index into PollyrsScop.reasons. */
 #define POLLYRS_REASON_RUNTIME 0xffffffffu
 
 /* What identifies a thread of the emulated device to a kernel. The kernel reads block and thread only. */
@@ -65,33 +66,37 @@ typedef struct PollyrsEmuThread {
   void *scheduler;    /* for pollyrs_rt_emu_barrier */
 } PollyrsEmuThread;
 
-/* A kernel lowered to host code: one call is one thread. args[i] points to the i-th kernel argument, as for cuLaunchKernel; an
- * argument smaller than its 8-byte slot is at the slot's first bytes. Blocks run at once, on any host thread; the threads of a
- * block of a kernel with barriers run on small stacks (1 MiB). Must not unwind or longjmp. */
+/* A kernel lowered to host code: one call is one thread. args[i] points to the i-th kernel argument, as for
+ * cuLaunchKernel; an argument smaller than its 8-byte slot is at the slot's first bytes. Blocks run at once,
+ * on any host thread; the threads of a block of a kernel with barriers run on small stacks (1 MiB). Must not
+ * unwind or longjmp. */
 typedef void (*PollyrsEmuKernel)(const PollyrsEmuThread *thread, void *const *args);
 
 /* The kernel calls pollyrs_rt_emu_barrier. */
 #define POLLYRS_KERNEL_HAS_BARRIER 1u
 /* The emulated kernel calls the functions of the checked device below. */
 #define POLLYRS_KERNEL_CHECKED 2u
-/* Blocks wait for each other. Behind the scalars comes one more argument, the address of 1 + blocks words of four bytes, which are zero when the launch begins:
- * each block takes its number from the first one, whatever its place in the grid is, and shows by the word behind that of its number that it has ended. */
+/* Blocks wait for each other. Behind the scalars comes one more argument, the address of 1 + blocks words of
+ * four bytes, which are zero when the launch begins: each block takes its number from the first one, whatever
+ * its place in the grid is, and shows by the word behind that of its number that it has ended. */
 #define POLLYRS_KERNEL_GRAPH 4u
-/* Images of kind POLLYRS_IMAGE_EARLY_CUBIN do not have the kernel: it is launched only where pollyrs_rt_late said 0. */
+/* Images of kind POLLYRS_IMAGE_EARLY_CUBIN do not have the kernel: it is launched only where pollyrs_rt_late
+ * said 0. */
 #define POLLYRS_KERNEL_LATE 8u
-/* The bits from here on: KiB of shared memory that a launch asks for where the image is for an architecture before POLLYRS_KERNEL_PLAIN_BEFORE, in
- * place of dynamic_shared_bytes: code without asynchronous copies needs fewer buffers. 0: no other number. */
+/* The bits from here on: KiB of shared memory that a launch asks for where the image is for an architecture
+ * before POLLYRS_KERNEL_PLAIN_BEFORE, in place of dynamic_shared_bytes: code without asynchronous copies
+ * needs fewer buffers. 0: no other number. */
 #define POLLYRS_KERNEL_PLAIN_SHIFT 8
 #define POLLYRS_KERNEL_PLAIN_BEFORE 80u
 
-/* Kernel arguments: n_arrays device addresses (those of scop arrays array_index[0..], each the device address that corresponds
- * to the array's *base*, i.e. to its element with all subscripts 0), then n_scalars scalars, each in an 8-byte slot of which a
- * smaller type uses the low bytes. The grid is one-dimensional.
+/* Kernel arguments: n_arrays device addresses (those of scop arrays array_index[0..], each the device address
+ * that corresponds to the array's *base*, i.e. to its element with all subscripts 0), then n_scalars scalars,
+ * each in an 8-byte slot of which a smaller type uses the low bytes. The grid is one-dimensional.
  *
- * The device address of any byte of an array's range is congruent to its host address modulo 256, so whatever is known of the
- * alignment of host addresses holds on the device; the range of a scratch array starts at a multiple of 256, its bias counts
- * from there. An array with
- * bytes 0 has some address that is not NULL, a multiple of 256, and must not be accessed. */
+ * The device address of any byte of an array's range is congruent to its host address modulo 256, so whatever
+ * is known of the alignment of host addresses holds on the device; the range of a scratch array starts at a
+ * multiple of 256, its bias counts from there. An array with bytes 0 has some address that is not NULL, a
+ * multiple of 256, and must not be accessed. */
 typedef struct PollyrsKernel {
   const char *name;            /* entry in the PTX or cubin images */
   PollyrsEmuKernel emulated;   /* NULL if not compiled for the emulated device */
@@ -106,12 +111,13 @@ typedef struct PollyrsKernel {
 
 #define POLLYRS_IMAGE_PTX 1u
 #define POLLYRS_IMAGE_CUBIN 2u
-/* A cubin without the kernels with POLLYRS_KERNEL_LATE. Where it runs it is loaded first, and the best of the others later, in the background. */
+/* A cubin without the kernels with POLLYRS_KERNEL_LATE. Where it runs it is loaded first, and the best of the
+ * others later, in the background. */
 #define POLLYRS_IMAGE_EARLY_CUBIN 3u
 
-/* Device code of all kernels of a SCoP, for one architecture. The best image of those that run on the device is taken, cubins
- * before PTX, and of these the one for the latest architecture; if the driver refuses it, or a block of the device has less shared memory than
- * the launches ask for, the next. */
+/* Device code of all kernels of a SCoP, for one architecture. The best image of those that run on the device
+ * is taken, cubins before PTX, and of these the one for the latest architecture; if the driver refuses it, or
+ * a block of the device has less shared memory than the launches ask for, the next. */
 typedef struct PollyrsImage {
   uint32_t kind;               /* POLLYRS_IMAGE_* */
   uint32_t arch;               /* 70 for sm_70: PTX runs there and later, a cubin on the same major, same or later minor */
@@ -119,11 +125,13 @@ typedef struct PollyrsImage {
   uint64_t bytes;              /* without the NUL */
 } PollyrsImage;
 
-/* In no execution does an array that is written lie in the range of another one, whatever the sizes. Where two do, the original loop runs. Without
- * this flag some arrays may be one, or lie among each other's bytes. */
+/* In no execution does an array that is written lie in the range of another one, whatever the sizes. Where
+ * two do, the original loop runs. Without this flag some arrays may be one, or lie among each other's
+ * bytes. */
 #define POLLYRS_SCOP_APART 1u
 
-/* A versioned SCoP; a constant in the user's program but for `cache`, which is zero at first and the library's own. */
+/* A versioned SCoP; a constant in the user's program but for `cache`, which is zero at first and the
+ * library's own. */
 typedef struct PollyrsScop {
   uint32_t abi_version;
   uint32_t flags;              /* POLLYRS_SCOP_* */
@@ -143,45 +151,52 @@ typedef struct PollyrsScop {
 } PollyrsScop;
 
 #define POLLYRS_ARRAY_COPY_IN 1u  /* the device may read elements of the range that it has not written */
-/* [out_offset, out_offset + out_bytes), inside of the range, is written by the device and comes back as a whole. If the device
- * may leave any byte of it unwritten (a conditional write, a stride, a row of a larger array), COPY_IN is needed as well: the
- * byte would come back undefined otherwise. Without this flag out_offset and out_bytes are not read. */
+/* [out_offset, out_offset + out_bytes), inside of the range, is written by the device and comes back as a
+ * whole. If the device may leave any byte of it unwritten (a conditional write, a stride, a row of a larger
+ * array), COPY_IN is needed as well: the byte would come back undefined otherwise. Without this flag
+ * out_offset and out_bytes are not read. */
 #define POLLYRS_ARRAY_COPY_OUT 2u
-/* Lives on the device only, for one execution; undefined at first. start is NULL; the bias is that of the array that it copies, if
- * it is a copy, so that kernels address both alike, else 0. The other flags are not read. */
+/* Lives on the device only, for one execution; undefined at first. start is NULL; the bias is that of the
+ * array that it copies, if it is a copy, so that kernels address both alike, else 0. The other flags are not
+ * read. */
 #define POLLYRS_ARRAY_SCRATCH 4u
-/* Of the written range only some bytes are the device's to write; the others may be written by other threads of the program
- * meanwhile. Either they are rows: row_count[0] * row_count[1] * row_count[2] of row_bytes bytes, row_stride[] bytes apart along each
- * dimension, outermost first, the first one at out_offset. Or they are the elements that differ afterwards from what was copied in,
- * which must then be all of the written range. With neither flag all bytes of the range come back. */
+/* Of the written range only some bytes are the device's to write; the others may be written by other threads
+ * of the program meanwhile. Either they are rows: row_count[0] * row_count[1] * row_count[2] of row_bytes
+ * bytes, row_stride[] bytes apart along each dimension, outermost first, the first one at out_offset. Or they
+ * are the elements that differ afterwards from what was copied in, which must then be all of the written
+ * range. With neither flag all bytes of the range come back. */
 #define POLLYRS_ARRAY_ROWS 8u
 #define POLLYRS_ARRAY_CHANGED 16u
-/* Both: nothing of the range is touched but rows, the first of which begins with the range; of an array that is written, those rows are
- * what comes back. */
+/* Both: nothing of the range is touched but rows, the first of which begins with the range; of an array that
+ * is written, those rows are what comes back. */
 #define POLLYRS_ARRAY_WINDOW (POLLYRS_ARRAY_ROWS | POLLYRS_ARRAY_CHANGED)
-/* Only with pollyrs_rt_begin_held: the array may stay on the device after the execution, and what was written there may come back
- * as late as at a release. The bits from POLLYRS_ARRAY_MASK_SHIFT on say to which of the function's objects it may belong. */
+/* Only with pollyrs_rt_begin_held: the array may stay on the device after the execution, and what was written
+ * there may come back as late as at a release. The bits from POLLYRS_ARRAY_MASK_SHIFT on say to which of the
+ * function's objects it may belong. */
 #define POLLYRS_ARRAY_HELD 32u
 #define POLLYRS_ARRAY_MASK_SHIFT 8
-/* All objects, also those that no bit stands for: the function's thread may do anything next, also synchronise with others. */
+/* All objects, also those that no bit stands for: the function's thread may do anything next, also
+ * synchronise with others. */
 #define POLLYRS_ALL 0xffffffffu
 /* The program may not access all of the range: where a part of it is not readable, the original loop runs. */
 #define POLLYRS_ARRAY_GUARDED 64u
-/* Eight bytes (of older programs four), copied in as zeros. Where a kernel leaves another value than zero in the one of number POLLYRS_FAULT_ERANGE, pollyrs_rt_end
- * sets errno to ERANGE; in another one, the execution failed: nothing comes back and pollyrs_rt_end is not 0. In the one of number POLLYRS_FAULT_CHECK the program would
- * have left the loop early: arrays are GUARDED where that may happen, so that none of them comes back before the end.
- * The one of number POLLYRS_FAULT_NAN stands for a NaN among numbers of which a maximum was taken in another order.
- * The one of number POLLYRS_FAULT_PERHAPS stands for a call that sets errno to ERANGE or leaves it alone: beside another one that surely sets it the execution
- * counts, alone it failed. */
+/* Eight bytes (of older programs four), copied in as zeros. Where a kernel leaves another value than zero in
+ * the one of number POLLYRS_FAULT_ERANGE, pollyrs_rt_end sets errno to ERANGE; in another one, the execution
+ * failed: nothing comes back and pollyrs_rt_end is not 0. In the one of number POLLYRS_FAULT_CHECK the
+ * program would have left the loop early: arrays are GUARDED where that may happen, so that none of them
+ * comes back before the end. The one of number POLLYRS_FAULT_NAN stands for a NaN among numbers of which a
+ * maximum was taken in another order. The one of number POLLYRS_FAULT_PERHAPS stands for a call that sets
+ * errno to ERANGE or leaves it alone: beside another one that surely sets it the execution counts, alone it
+ * failed. */
 #define POLLYRS_ARRAY_FAULT 128u
 #define POLLYRS_FAULT_ERANGE 1u
 #define POLLYRS_FAULT_CHECK 2u
 #define POLLYRS_FAULT_NAN 3u
 #define POLLYRS_FAULT_PERHAPS 4u
 
-/* An array of one execution: the touched range of host memory. Arrays may have device memory of their own, so what is written through
- * one must not be touched through another, unless the other is only read, and asked for what is there before the execution. Arrays of which
- * the same bytes come back are refused. */
+/* An array of one execution: the touched range of host memory. Arrays may have device memory of their own, so
+ * what is written through one must not be touched through another, unless the other is only read, and asked
+ * for what is there before the execution. Arrays of which the same bytes come back are refused. */
 typedef struct PollyrsArray {
   void *start;                 /* address of the first touched byte */
   uint64_t bytes;              /* length of the touched range; 0 if nothing is touched */
@@ -195,29 +210,34 @@ typedef struct PollyrsArray {
   uint64_t row_stride[3];
 } PollyrsArray;
 
-/* Begins an execution: picks the device, loads the code, allocates, copies in what the launches do not wait for themselves. `work` is an estimate of the number of executed
- * statement instances. NULL: run the original loop. */
+/* Begins an execution: picks the device, loads the code, allocates, copies in what the launches do not wait
+ * for themselves. `work` is an estimate of the number of executed statement instances. NULL: run the original
+ * loop. */
 void *pollyrs_rt_begin(const PollyrsScop *scop, double work, const PollyrsArray *arrays, uint32_t n_arrays);
 
-/* Launches a kernel over `blocks` blocks (0: nothing; at most 2^31 - 1). `scalars` points to the kernel's n_scalars slots (NULL
- * if there are none) and is read before the return. Launches of a run take effect one after the other, each on all memory
- * effects of those before it. Errors are kept for pollyrs_rt_end. */
+/* Launches a kernel over `blocks` blocks (0: nothing; at most 2^31 - 1). `scalars` points to the kernel's
+ * n_scalars slots (NULL if there are none) and is read before the return. Launches of a run take effect one
+ * after the other, each on all memory effects of those before it. Errors are kept for pollyrs_rt_end. */
 void pollyrs_rt_launch(void *run, uint32_t kernel, uint64_t blocks, const uint64_t *scalars);
 
-/* Before each launch that could be cut into as many slices as `units`: how many it is worth; 1: it is to be launched as a whole. */
+/* Before each launch that could be cut into as many slices as `units`: how many it is worth; 1: it is to be
+ * launched as a whole. */
 uint64_t pollyrs_rt_slices(void *run, uint32_t kernel, uint64_t units);
 
-/* pollyrs_rt_launch of some of a launch's blocks, which touch, together with the slices before, of array i no more than the first needed[i] bytes of
- * its range. Blocks that follow, of this launch or of later ones, touch none of its first done[i] bytes. Both may be larger than the range.
- * Slices of a launch may run at once. */
+/* pollyrs_rt_launch of some of a launch's blocks, which touch, together with the slices before, of array i no
+ * more than the first needed[i] bytes of its range. Blocks that follow, of this launch or of later ones,
+ * touch none of its first done[i] bytes. Both may be larger than the range. Slices of a launch may run at
+ * once. */
 void pollyrs_rt_launch_slice(void *run, uint32_t kernel, uint64_t blocks, const uint64_t *scalars, const uint64_t *needed,
                              const uint64_t *done);
 
-/* Before each launch whose blocks several devices could share, in as many parts as `units`: how many parts it is to have; 0: it is to be launched as a
- * whole, or in slices. Otherwise pollyrs_rt_part follows for each part, in order, and then pollyrs_rt_launch_parts.
+/* Before each launch whose blocks several devices could share, in as many parts as `units`: how many parts it
+ * is to have; 0: it is to be launched as a whole, or in slices. Otherwise pollyrs_rt_part follows for each
+ * part, in order, and then pollyrs_rt_launch_parts.
  *
- * Together the parts have all blocks of the launch, each once, or launches of the kernel with other scalars do together what it does. `scalars` are those
- * of pollyrs_rt_launch for the part. It touches nothing and writes nothing of arrays but what the `ranges` say. */
+ * Together the parts have all blocks of the launch, each once, or launches of the kernel with other scalars
+ * do together what it does. `scalars` are those of pollyrs_rt_launch for the part. It touches nothing and
+ * writes nothing of arrays but what the `ranges` say. */
 typedef struct PollyrsPart {
   uint64_t array;      /* its number in the descriptor; several entries may be of one */
   uint64_t touched[2]; /* the first byte, counted from the range's start, and the one behind the last: touched in any way */
@@ -227,97 +247,107 @@ uint64_t pollyrs_rt_parts(void *run, uint32_t kernel, uint64_t units);
 void pollyrs_rt_part(void *run, uint64_t blocks, const uint64_t *scalars, uint32_t n_ranges, const PollyrsPart *ranges);
 void pollyrs_rt_launch_parts(void *run);
 
-/* Waits, copies the written ranges back and frees everything. 0: done. Otherwise host memory is as it was before, but for ranges without
- * POLLYRS_ARRAY_COPY_IN, and the original loop must run. An error after the first byte came back ends the program with a message. */
+/* Waits, copies the written ranges back and frees everything. 0: done. Otherwise host memory is as it was
+ * before, but for ranges without POLLYRS_ARRAY_COPY_IN, and the original loop must run. An error after the
+ * first byte came back ends the program with a message. */
 int32_t pollyrs_rt_end(void *run);
 
-/* As pollyrs_rt_begin, in a function with a hold. *hold is NULL before the first call in an activation. A run is ended before the
- * hold is used again. */
+/* As pollyrs_rt_begin, in a function with a hold. *hold is NULL before the first call in an activation. A run
+ * is ended before the hold is used again. */
 void *pollyrs_rt_begin_held(void **hold, const PollyrsScop *scop, double work, const PollyrsArray *arrays, uint32_t n_arrays);
 
-/* Before this thread reads objects of the mask `read`, or writes those of `write` by other means than a run: what the device
- * wrote of them comes back, and of those in `write` nothing stays. Before a call that may touch anything, or that orders accesses of
- * this thread with another's (a lock, say), both are POLLYRS_ALL. A device that fails here ends the program: the only copy of
- * results is lost. */
+/* Before this thread reads objects of the mask `read`, or writes those of `write` by other means than a run:
+ * what the device wrote of them comes back, and of those in `write` nothing stays. Before a call that may
+ * touch anything, or that orders accesses of this thread with another's (a lock, say), both are POLLYRS_ALL.
+ * A device that fails here ends the program: the only copy of results is lost. */
 void pollyrs_rt_release(void **hold, uint32_t read, uint32_t write);
 
 /* Whether something of an activation, or of those that lent it their hold, may be on the device: 0 or 1. */
 int32_t pollyrs_rt_holds(void **hold);
 
-/* Before this thread frees the objects of the mask `dead`, a release of which follows: what only the device has of them is gone. */
+/* Before this thread frees the objects of the mask `dead`, a release of which follows: what only the device
+ * has of them is gone. */
 void pollyrs_rt_discard(void **hold, uint32_t dead);
 
 /* As pollyrs_rt_release of everything; and the hold is freed and *hold NULL again. */
 void pollyrs_rt_leave(void **hold);
 
-/* An activation that was lent the hold of its caller's slot shares it, by its own slot *slot, which is NULL. Returns slot, or NULL if
- * nothing was lent. The caller has released what the callee reads or writes by other means than runs; the callee leaves before whatever
- * may do anything, and before it throws. */
+/* An activation that was lent the hold of its caller's slot shares it, by its own slot *slot, which is NULL.
+ * Returns slot, or NULL if nothing was lent. The caller has released what the callee reads or writes by other
+ * means than runs; the callee leaves before whatever may do anything, and before it throws. */
 void **pollyrs_rt_enter(void **slot, void **lender);
 
-/* The activation returns. known[i], for i < n: the caller's objects that the callee's object i may be part of, 0: nobody's that the caller
- * knows. What is in known objects only stays for the caller. Where the hold was not lent: as pollyrs_rt_leave. */
+/* The activation returns. known[i], for i < n: the caller's objects that the callee's object i may be part
+ * of, 0: nobody's that the caller knows. What is in known objects only stays for the caller. Where the hold
+ * was not lent: as pollyrs_rt_leave. */
 void pollyrs_rt_return(void **slot, uint32_t n, const uint32_t *known);
 
 /* pollyrs_rt_host_begin, after everything came back. */
 void *pollyrs_rt_host_begin_held(void **hold, const PollyrsScop *scop, uint32_t reason);
 
-/* A table of addresses of rows, the first at `first`, the last at `last`, `step` bytes apart: the first address, and how far apart all of them
- * are, in units of `unit` bytes. The address is NULL if they are not, or descend, or the table can't be read.
- * With first == last it tells what is in one word. */
+/* A table of addresses of rows, the first at `first`, the last at `last`, `step` bytes apart: the first
+ * address, and how far apart all of them are, in units of `unit` bytes. The address is NULL if they are not,
+ * or descend, or the table can't be read. With first == last it tells what is in one word. */
 typedef struct PollyrsRows {
   void *first;
   int64_t pitch;
 } PollyrsRows;
 PollyrsRows pollyrs_rt_rows(const void *first, const void *last, int64_t step, int64_t unit);
 
-/* The same for rows of which no more is accessed than the bytes from `low` to `high` behind each one's first: where they are not equally far apart, the
- * address is one that stands for them, of which only runs make use. */
+/* The same for rows of which no more is accessed than the bytes from `low` to `high` behind each one's first:
+ * where they are not equally far apart, the address is one that stands for them, of which only runs make
+ * use. */
 PollyrsRows pollyrs_rt_rows_anywhere(const void *first, const void *last, int64_t step, int64_t unit, int64_t low, int64_t high);
-/* The bytes of rows whose ends stand in a table, from `first` to `last`, `step` bytes apart, each `behind` bytes behind the row's address; -1 if they differ or
- * can't be read. */
+/* The bytes of rows whose ends stand in a table, from `first` to `last`, `step` bytes apart, each `behind`
+ * bytes behind the row's address; -1 if they differ or can't be read. */
 int64_t pollyrs_rt_row_length(const void *first, const void *last, int64_t step, int64_t behind);
 
-/* The least and the largest, as signed integers, of those that lie in rows of contiguous bytes from `start` on: rows[0] bytes in each, rows[1 + d] of
- * them in dimension d of three, rows[4 + d] bytes apart, outermost first. ends[0] and ends[1] are both 0 where there is no element.
- * Returns 0, with both 0, if some of it can't be read; and, with POLLYRS_INSPECT_DISTINCT added to element_bytes, if two of them are equal. */
+/* The least and the largest, as signed integers, of those that lie in rows of contiguous bytes from `start`
+ * on: rows[0] bytes in each, rows[1 + d] of them in dimension d of three, rows[4 + d] bytes apart, outermost
+ * first. ends[0] and ends[1] are both 0 where there is no element. Returns 0, with both 0, if some of it
+ * can't be read; and, with POLLYRS_INSPECT_DISTINCT added to element_bytes, if two of them are equal. */
 #define POLLYRS_INSPECT_DISTINCT 256u
 int32_t pollyrs_rt_inspect(const void *start, const int64_t rows[7], uint32_t element_bytes, int64_t ends[2]);
-/* The same in a function with a hold: what only the device has of these bytes comes back first, and stays there. What was found for an execution that
- * succeeds is not looked for again as long as the device has the same. `cache` is that of the SCoP whose execution this is for; `what` has the mask of
- * the objects that the elements may belong to, and POLLYRS_INSPECT_FIRST in the first inspection of an execution. */
+/* The same in a function with a hold: what only the device has of these bytes comes back first, and stays
+ * there. What was found for an execution that succeeds is not looked for again as long as the device has the
+ * same. `cache` is that of the SCoP whose execution this is for; `what` has the mask of the objects that the
+ * elements may belong to, and POLLYRS_INSPECT_FIRST in the first inspection of an execution. */
 #define POLLYRS_INSPECT_FIRST 0x80000000u
 int32_t pollyrs_rt_inspect_held(void **hold, const uint64_t *cache, uint32_t what, const void *start, const int64_t rows[7],
                                 uint32_t element_bytes, int64_t ends[2]);
 
-/* 1 if the kernels with POLLYRS_KERNEL_LATE are not there: the execution that begins next may not launch them, others of its kernels do their work. 0: they
- * are there, from now on in all executions. `work` as for pollyrs_rt_begin. */
+/* 1 if the kernels with POLLYRS_KERNEL_LATE are not there: the execution that begins next may not launch
+ * them, others of its kernels do their work. 0: they are there, from now on in all executions. `work` as for
+ * pollyrs_rt_begin. */
 int32_t pollyrs_rt_late(const PollyrsScop *scop, double work);
 
-/* A check failed: the values on the two sides of the condition, for the text of the reason that the thread's next pollyrs_rt_host_begin gets.
- * \1 stands for the left one there, \2 for the right one. */
+/* A check failed: the values on the two sides of the condition, for the text of the reason that the thread's
+ * next pollyrs_rt_host_begin gets. \1 stands for the left one there, \2 for the right one. */
 void pollyrs_rt_sides(int64_t left, int64_t right);
 
-/* As pollyrs_rt_host_begin for a loop that has no SCoP, a copy that never runs on the device: its function, place ("gemm.c:85") and why. */
+/* As pollyrs_rt_host_begin for a loop that has no SCoP, a copy that never runs on the device: its function,
+ * place ("gemm.c:85") and why. */
 void *pollyrs_rt_kept_begin(const char *function, const char *at, const char *reason);
 
-/* Brackets the original loop, for the profile and for the estimate of the next execution. Returns NULL (cheaply) when neither
- * wants it; pollyrs_rt_host_end(NULL) does nothing. */
+/* Brackets the original loop, for the profile and for the estimate of the next execution. Returns NULL
+ * (cheaply) when neither wants it; pollyrs_rt_host_end(NULL) does nothing. */
 void *pollyrs_rt_host_begin(const PollyrsScop *scop, uint32_t reason);
 void pollyrs_rt_host_end(void *host);
 
-/* Barrier among the threads of a block of the emulated device. A barrier that some threads of a block reach and others never do
- * ends the program, and so does one in a kernel without POLLYRS_KERNEL_HAS_BARRIER. */
+/* Barrier among the threads of a block of the emulated device. A barrier that some threads of a block reach
+ * and others never do ends the program, and so does one in a kernel without POLLYRS_KERNEL_HAS_BARRIER. */
 void pollyrs_rt_emu_barrier(const PollyrsEmuThread *thread);
-/* The value of the thread so many lanes away in the warp, 32 threads side by side; the thread's own value where there is no such lane. All threads of
- * the warp call it together, in a kernel with POLLYRS_KERNEL_HAS_BARRIER. */
+/* The value of the thread so many lanes away in the warp, 32 threads side by side; the thread's own value
+ * where there is no such lane. All threads of the warp call it together, in a kernel with
+ * POLLYRS_KERNEL_HAS_BARRIER. */
 uint64_t pollyrs_rt_emu_shuffle(const PollyrsEmuThread *thread, uint64_t value, int32_t away);
-/* The value of a thread of the team: of so many threads side by side, a power of two up to 32, the one with this number. All threads of the team call it
- * together, in a kernel with POLLYRS_KERNEL_HAS_BARRIER. */
+/* The value of a thread of the team: of so many threads side by side, a power of two up to 32, the one with
+ * this number. All threads of the team call it together, in a kernel with POLLYRS_KERNEL_HAS_BARRIER. */
 uint64_t pollyrs_rt_emu_pass(const PollyrsEmuThread *thread, uint64_t value, uint32_t lane, uint32_t lanes);
 
-/* In kernels with POLLYRS_KERNEL_GRAPH: the calling thread waits for a block of a lower number; a barrier of its block follows before others read what that
- * one wrote. And: all threads of the block call it at its end, behind a barrier. */
+/* In kernels with POLLYRS_KERNEL_GRAPH: the calling thread waits for a block of a lower number; a barrier of
+ * its block follows before others read what that one wrote. And: all threads of the block call it at its end,
+ * behind a barrier. */
 void pollyrs_rt_emu_wait(const PollyrsEmuThread *thread, uint64_t block);
 void pollyrs_rt_emu_signal(const PollyrsEmuThread *thread);
 
@@ -331,8 +361,9 @@ typedef struct PollyrsEmuSite {
   uint32_t granule;  /* bytes of the kernel's smallest access to shared memory */
 } PollyrsEmuSite;
 
-/* In front of each load and store of device or shared memory. A load returns 1 if nobody wrote what it reads; a store says whether
- * its value comes from such a load. A mistake ends the program, as POLLYRS_RT_CHECK says. */
+/* In front of each load and store of device or shared memory. A load returns 1 if nobody wrote what it reads;
+ * a store says whether its value comes from such a load. A mistake ends the program, as POLLYRS_RT_CHECK
+ * says. */
 uint32_t pollyrs_rt_emu_load(const PollyrsEmuThread *thread, const void *address, const PollyrsEmuSite *site);
 void pollyrs_rt_emu_store(const PollyrsEmuThread *thread, const void *address, const PollyrsEmuSite *site, uint32_t undefined);
 /* In front of a branch or an access whose condition or address may come from such a load. */
@@ -341,7 +372,8 @@ void pollyrs_rt_emu_decide(const PollyrsEmuThread *thread, const PollyrsEmuSite 
 void pollyrs_rt_emu_barrier_at(const PollyrsEmuThread *thread, const PollyrsEmuSite *site);
 /* a * b + c, rounded once. */
 double pollyrs_rt_emu_fma(double a, double b, double c);
-/* After pollyrs_rt_begin: an array's dimensions and the sizes of the second, third, fourth, for messages. dims is 0 if there are more. */
+/* After pollyrs_rt_begin: an array's dimensions and the sizes of the second, third, fourth, for messages.
+ * dims is 0 if there are more. */
 void pollyrs_rt_emu_shape(void *run, uint32_t array, uint32_t dims, int64_t size1, int64_t size2, int64_t size3);
 
 #ifdef __cplusplus

@@ -1,7 +1,8 @@
 //! The CUDA driver API, loaded at run time: the table of functions and nothing above it.
 //!
-//! Nothing here decides; every function returns the driver's error as data, with the driver's own words. Names, argument
-//! types and numbers are those of `cuda.h` (CUDA 11 and later; the `_v2` symbols exist since CUDA 3.2 or 4.0).
+//! Nothing here decides; every function returns the driver's error as data, with the driver's own words.
+//! Names, argument types and numbers are those of `cuda.h` (CUDA 11 and later; the `_v2` symbols exist since
+//! CUDA 3.2 or 4.0).
 
 use std::ffi::{CStr, OsString, c_char, c_int, c_uint, c_ulonglong, c_void};
 use std::path::Path;
@@ -10,7 +11,8 @@ use libloading::Library;
 
 use crate::base::error::{Error, Result};
 
-/// `CUcontext`, `CUmodule`, `CUfunction`, `CUstream`, `CUevent`, `CUgraph`, `CUgraphNode`, `CUgraphExec`: opaque handles, usable from any thread.
+/// `CUcontext`, `CUmodule`, `CUfunction`, `CUstream`, `CUevent`, `CUgraph`, `CUgraphNode`, `CUgraphExec`:
+/// opaque handles, usable from any thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Handle(pub *mut c_void);
@@ -47,14 +49,15 @@ pub const STREAM_NON_BLOCKING: c_uint = 1;
 /// `CU_EVENT_DISABLE_TIMING`.
 pub const EVENT_DISABLE_TIMING: c_uint = 2;
 
-/// Errors after which the context is unusable for the rest of the process: illegal address, launch timeout, destroyed
-/// context, assert and the other exceptions of a kernel (`cuda.h`: "the process must be terminated and relaunched").
+/// Errors after which the context is unusable for the rest of the process: illegal address, launch timeout,
+/// destroyed context, assert and the other exceptions of a kernel (`cuda.h`: "the process must be terminated
+/// and relaunched").
 pub fn is_fatal(code: c_int) -> bool {
     matches!(code, 4 | 46 | 214 | 220 | 700 | 702 | 709 | 710 | 714..=720 | 999)
 }
 
-/// Errors of `cuModuleLoadDataEx` that trying again can't change: invalid image, no binary for this device, invalid or
-/// unsupported PTX, no or a disabled compiler, unsupported features.
+/// Errors of `cuModuleLoadDataEx` that trying again can't change: invalid image, no binary for this device,
+/// invalid or unsupported PTX, no or a disabled compiler, unsupported features.
 pub fn is_refusal(code: c_int) -> bool {
     matches!(code, 200 | 209 | 218 | 221 | 222 | 223 | 300 | 500 | 801)
 }
@@ -226,7 +229,8 @@ driver_api! {
         event_elapsed = "cuEventElapsedTime" (milliseconds: *mut f32, start: Handle, end: Handle);
         event_destroy = "cuEventDestroy_v2" (event: Handle);
     }
-    // The first two since CUDA 4.0, but of no use with one device; the others since CUDA 11.4, the next since 12.0.
+    // The first two since CUDA 4.0, but of no use with one device; the others since CUDA 11.4, the next since
+    // 12.0.
     optional {
         enable_peer_access = "cuCtxEnablePeerAccess" (context: Handle, flags: c_uint);
         copy_between = "cuMemcpyPeerAsync" (

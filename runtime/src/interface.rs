@@ -132,7 +132,8 @@ unsafe fn frame(slot: &mut *mut c_void) -> &mut Frame {
     unsafe { &mut *slot.cast::<Frame>() }
 }
 
-/// What `body` does with the frame in a slot, where there is one. Results are at stake: no panic can be survived.
+/// What `body` does with the frame in a slot, where there is one. Results are at stake: no panic can be
+/// survived.
 ///
 /// # Safety
 /// A slot of the caller's.

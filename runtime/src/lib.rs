@@ -1,6 +1,7 @@
 //! The run-time library of programs compiled with pollyrs: CUDA driver, emulated device, transfers, profile.
 //!
-//! The interface is `include/pollyrs_rt.h`; the environment variables are listed in [`base::config`]. The flow of one execution:
+//! The interface is `include/pollyrs_rt.h`; the environment variables are listed in [`base::config`]. The
+//! flow of one execution:
 //!
 //! ```text
 //! begin ── settings, estimate ([execution::choice], [cost], [cost::machine]) ── device ([process::registry], [gpu::cuda] or [emulated]) ── allocate ([gpu::pool], [gpu::resident]), copy in
@@ -11,9 +12,10 @@
 //!
 //! Invariants of the interface:
 //!
-//! * nothing unwinds into the program: a panic becomes a refused execution, or the end of the program once results have
-//!   begun to come back;
-//! * a refused or failed execution leaves host memory as it was, and its reason for the profile ([`base::error`]);
+//! * nothing unwinds into the program: a panic becomes a refused execution, or the end of the program once
+//!   results have begun to come back;
+//! * a refused or failed execution leaves host memory as it was, and its reason for the profile
+//!   ([`base::error`]);
 //! * the program's settings, signal handlers and current CUDA context stay as they are.
 
 mod base;

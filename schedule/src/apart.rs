@@ -1,13 +1,17 @@
 //! Parts of one array that lie apart for the sizes that a program has.
 //!
-//! **Problem.** `g.y[i] = 2 * g.x[i]`, where both members are arrays of 1000 elements in one structure (or in one COMMON block) and the bound is an argument,
-//! is a loop over one array: for a bound above 1000 the loop would read what it wrote before. No such bound exists in the program, but only the source says so.
+//! **Problem.** `g.y[i] = 2 * g.x[i]`, where both members are arrays of 1000 elements in one structure (or in
+//! one COMMON block) and the bound is an argument, is a loop over one array: for a bound above 1000 the loop
+//! would read what it wrote before. No such bound exists in the program, but only the source says so.
 //!
-//! **What is assumed.** Of two accesses whose elements are a constant distance from each other, the same in each iteration and at least [`FAR`] in some
-//! dimension, that they touch no common element at all. It is a condition on the parameters, checked before each execution like any other. It is asked for only
-//! where nothing runs in parallel without it, and made only if it leaves sizes for which something is worth doing: a recurrence over 20 elements is none of two arrays.
+//! **What is assumed.** Of two accesses whose elements are a constant distance from each other, the same in
+//! each iteration and at least [`FAR`] in some dimension, that they touch no common element at all. It is a
+//! condition on the parameters, checked before each execution like any other. It is asked for only where
+//! nothing runs in parallel without it, and made only if it leaves sizes for which something is worth doing:
+//! a recurrence over 20 elements is none of two arrays.
 //!
-//! **Example.** `h[1000 + i] = 2 * h[i]` for `0 <= i < n`: common elements need `n > 1000`; what is assumed is `n <= 1000`.
+//! **Example.** `h[1000 + i] = 2 * h[i]` for `0 <= i < n`: common elements need `n > 1000`; what is assumed
+//! is `n <= 1000`.
 
 use crate::base::{Result, budgeted, known};
 use pollyrs_isl as isl;
@@ -19,7 +23,8 @@ const FAR: i64 = 16;
 /// Pairs of accesses that are looked at.
 const MAX_PAIRS: usize = 200;
 
-/// What has to be assumed so that parts of arrays of `scop` do not overlap, with at most `budget` isl operations; empty if there is nothing of the kind.
+/// What has to be assumed so that parts of arrays of `scop` do not overlap, with at most `budget` isl
+/// operations; empty if there is nothing of the kind.
 pub fn apart(scop: &Scop, budget: u64) -> Result<Vec<Assumption>> {
     budgeted(&scop.ctx, "parts of arrays", budget, || {
         let known = known(scop)?;
@@ -47,7 +52,8 @@ pub fn apart(scop: &Scop, budget: u64) -> Result<Vec<Assumption>> {
     })
 }
 
-/// The sizes for which a write and another access touch nothing in common, if they are a constant distance apart. `known`: of parameters.
+/// The sizes for which a write and another access touch nothing in common, if they are a constant distance
+/// apart. `known`: of parameters.
 fn separated(
     (s, a): (&Statement, &Access),
     (t, b): (&Statement, &Access),

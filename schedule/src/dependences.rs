@@ -1,21 +1,24 @@
-//! Exact data dependences between statement instances (Feautrier, "Dataflow analysis of array and scalar references", IJPP
-//! 1991), by isl's dataflow analysis under the original schedule.
+//! Exact data dependences between statement instances (Feautrier, "Dataflow analysis of array and scalar
+//! references", IJPP 1991), by isl's dataflow analysis under the original schedule.
 //!
 //! # Invariants
 //! - `flow`, `anti` and `output` relate a source instance to a later instance that must stay later:
 //!   `[params] -> { S[i] -> T[j] }`. They hold for arrays of every kind.
-//! - `flow` and `output` are reduced: a dependence that follows from others by transitivity (a write that reaches past an
-//!   intermediate must-write, say) is left out. Every order in which we check them is transitive, so nothing is lost. `anti` is not
-//!   reduced.
+//! - `flow` and `output` are reduced: a dependence that follows from others by transitivity (a write that
+//!   reaches past an intermediate must-write, say) is left out. Every order in which we check them is
+//!   transitive, so nothing is lost. `anti` is not reduced.
 //! - `flow` is value-based: the source wrote the value that the sink reads (or may have, for may-writes).
 //!   [`memory_flow`] is the unreduced relation.
-//! - Updates in any order (`Statement::updates`) are part of none: nothing else touches their arrays. Of elements that data chooses and an inspection proves to be
-//!   different, the dependences are those of their places (`Access::place`), which stand for the elements in `tagged_flow`.
-//! - What is known of the parameters is left out of the relations; whoever asks whether one is empty puts it back.
+//! - Updates in any order (`Statement::updates`) are part of none: nothing else touches their arrays. Of
+//!   elements that data chooses and an inspection proves to be different, the dependences are those of their
+//!   places (`Access::place`), which stand for the elements in `tagged_flow`.
+//! - What is known of the parameters is left out of the relations; whoever asks whether one is empty puts it
+//!   back.
 //!
 //! # Example
 //! `for i: S: A[i] = A[i-1];` has `flow = { S[i] -> S[i+1] }`, no anti and no output dependence, and
-//! `memory_flow` is the same; with `s = A[i]; B[i] = s` the scalar gives anti dependences `{ T[i] -> S[j] : i < j }` as well.
+//! `memory_flow` is the same; with `s = A[i]; B[i] = s` the scalar gives anti dependences
+//! `{ T[i] -> S[j] : i < j }` as well.
 
 mod alike;
 
@@ -40,7 +43,8 @@ pub struct Dependences {
 }
 
 impl Dependences {
-    /// Everything that orders instances of `scop`, whose dependences these are: flow, anti and output, under all that is known.
+    /// Everything that orders instances of `scop`, whose dependences these are: flow, anti and output, under
+    /// all that is known.
     pub fn all(&self, scop: &Scop) -> Result<isl::UnionMap> {
         let all = self.flow.clone().union(self.anti.clone())?.union(self.output.clone())?;
         Ok(all.intersect_params(known(scop)?)?.coalesce()?)
@@ -60,8 +64,8 @@ fn accesses(scop: &Scop) -> Result<Accesses> {
         Ok(scop.ordered_accesses(|_, a| a.kind == kind)?.intersect_params(known.clone())?)
     };
     Ok(Accesses {
-        // As few pieces as possible: the dataflow analysis is quadratic in them. The neighbours that a stencil reads are often all
-        // points of a box.
+        // As few pieces as possible: the dataflow analysis is quadratic in them. The neighbours that a
+        // stencil reads are often all points of a box.
         reads: of(AccessKind::Read)?.coalesce()?,
         must_writes: of(AccessKind::MustWrite)?,
         may_writes: of(AccessKind::MayWrite)?,
@@ -91,8 +95,8 @@ fn compute(scop: &Scop, acc: Accesses) -> Result<Dependences> {
     let tagged = flow.full_must_dependence()?.union(flow.full_may_dependence()?)?.coalesce()?;
     let tagged = readers.all_tagged(tagged)?;
 
-    // All later writes, not only the next ones: the relation is a single polyhedron more often, and finding it takes a tenth of
-    // the operations where many statements read one array.
+    // All later writes, not only the next ones: the relation is a single polyhedron more often, and finding
+    // it takes a tenth of the operations where many statements read one array.
     let anti = isl::UnionAccessInfo::from_sink(writes.clone())?
         .set_may_source(acc.reads)?
         .set_schedule(scop.schedule.clone())?
@@ -116,8 +120,8 @@ fn compute(scop: &Scop, acc: Accesses) -> Result<Dependences> {
     })
 }
 
-/// `no_source` of elements. Reads of elements that data chooses, of arrays that are written to as well, are no part of the dataflow, or their places are: any of them may see what was
-/// there before.
+/// `no_source` of elements. Reads of elements that data chooses, of arrays that are written to as well, are
+/// no part of the dataflow, or their places are: any of them may see what was there before.
 fn unordered(scop: &Scop, known: &isl::Set, no_source: isl::UnionMap) -> Result<isl::UnionMap> {
     let apart = |s: &Statement, a: &Access| s.update_of(a).is_some() || a.place.is_some();
     let reads = scop.accesses(|s, a| a.kind == AccessKind::Read && apart(s, a))?;

@@ -1,23 +1,24 @@
 //! What the host needs to know before it launches: how much work a SCoP is and which memory it touches.
 //!
 //! # Example
-//! `for i < n { for j <= i: A[i][j] = B[j] }` has the work `n · n` (a box around the triangle), touches of B `[0] .. [n-1]` and of A
-//! `[0, 0] .. [n-1, n-1]`, and A has to be copied in: the part above the diagonal comes back unchanged.
+//! `for i < n { for j <= i: A[i][j] = B[j] }` has the work `n · n` (a box around the triangle), touches of B
+//! `[0] .. [n-1]` and of A `[0, 0] .. [n-1, n-1]`, and A has to be copied in: the part above the diagonal
+//! comes back unchanged.
 
 use crate::{Dependences, Result, ScheduleError, budgeted, is_quota, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, ArrayId, Scop};
 
-/// The number of executed statement instances, at most: a sum of products. Each factor is a total function of the parameters,
-/// never negative: `[params] -> { [v] }`.
+/// The number of executed statement instances, at most: a sum of products. Each factor is a total function of
+/// the parameters, never negative: `[params] -> { [v] }`.
 #[derive(Clone, Debug)]
 pub struct WorkEstimate {
     /// A term for each statement, a factor for each of its loops.
     pub terms: Vec<Vec<isl::PwAff>>,
 }
 
-/// What a loop that depends on data counts for: its number of iterations is not known before it runs. A guess; the run-time library
-/// learns what an execution takes.
+/// What a loop that depends on data counts for: its number of iterations is not known before it runs. A
+/// guess; the run-time library learns what an execution takes.
 const UNKNOWN_ITERATIONS: i64 = 16;
 
 /// The work of a SCoP: for each statement the box around its domain.
@@ -37,8 +38,8 @@ pub fn work(scop: &Scop) -> Result<WorkEstimate> {
                 let values = domain.shadow(d)?;
                 let extent = values.clone().dim_max(0)?.coalesce()?.sub(values.dim_min(0)?.coalesce()?)?;
                 let extent = extent.add_constant(isl::Val::int(&scop.ctx, 1)?)?.coalesce()?;
-                // Nothing where the statement does not run: the gist may continue the formula there, the maximum with zero
-                // makes it total again.
+                // Nothing where the statement does not run: the gist may continue the formula there, the
+                // maximum with zero makes it total again.
                 let extent = extent.gist(runs.clone())?.union_max(zero.clone())?;
                 factors.push(extent.gist_params(known.clone())?.coalesce()?);
             }
@@ -84,7 +85,8 @@ pub fn constant_work(scop: &Scop, limit: u64) -> Result<Option<u64>> {
 /// The elements of an array that a SCoP touches, as ranges in memory order.
 #[derive(Clone, Debug)]
 pub struct Footprint {
-    /// First and last touched element, functions of the parameters where `nonempty` holds: `[params] -> { A[a] }`.
+    /// First and last touched element, functions of the parameters where `nonempty` holds:
+    /// `[params] -> { A[a] }`.
     pub touched_min: isl::PwMultiAff,
     pub touched_max: isl::PwMultiAff,
     /// First and last element that may be written; `None` for an array that is only read.
@@ -92,26 +94,31 @@ pub struct Footprint {
     /// Where anything is touched, and where anything is written: `[params] -> { : ... }`.
     pub nonempty: isl::Set,
     pub written_nonempty: isl::Set,
-    /// The array must be copied in: some element is read before it is surely written, or some element in the written range
-    /// is not surely written (it would come back without its value).
+    /// The array must be copied in: some element is read before it is surely written, or some element in the
+    /// written range is not surely written (it would come back without its value).
     pub must_read_before_write: bool,
     /// Some element is read before it is surely written.
     pub reads_initial: bool,
-    /// Nothing outside of this box is touched, whose first and last element are; of a written array it is also what comes back. It may be
-    /// far narrower than the array.
+    /// Nothing outside of this box is touched, whose first and last element are; of a written array it is
+    /// also what comes back. It may be far narrower than the array.
     pub window: Option<Corner>,
-    /// What comes back to the host and nothing else: other threads of the program may own the elements in between.
+    /// What comes back to the host and nothing else: other threads of the program may own the elements in
+    /// between.
     pub returned: Returned,
-    /// The corners are those of a box around the elements, not elements themselves: the exact ones were too costly. They are inside
-    /// the rows (`0 <= a_d < size_d` for the inner dimensions) wherever the accesses are, unless nothing of the range is certain.
+    /// The corners are those of a box around the elements, not elements themselves: the exact ones were too
+    /// costly. They are inside the rows (`0 <= a_d < size_d` for the inner dimensions) wherever the accesses
+    /// are, unless nothing of the range is certain.
     pub boxed: bool,
-    /// The same of the written elements alone. Where only these are boxed, their corners may lie outside of the touched range.
+    /// The same of the written elements alone. Where only these are boxed, their corners may lie outside of
+    /// the touched range.
     pub written_boxed: bool,
-    /// Every touched element is, or lies between, elements that the program accesses in any case: then it is there. Otherwise data decides, or the
-    /// corners of a box are not touched, and parts of the range may not be readable.
+    /// Every touched element is, or lies between, elements that the program accesses in any case: then it is
+    /// there. Otherwise data decides, or the corners of a box are not touched, and parts of the range may not
+    /// be readable.
     pub certain: bool,
-    /// Otherwise for which parameters that is so all the same: `[n, col_min, col_max] -> { : 0 <= col_min and col_max < n }` of a vector that is written as a
-    /// whole and gathered from. `None`: nobody knows.
+    /// Otherwise for which parameters that is so all the same:
+    /// `[n, col_min, col_max] -> { : 0 <= col_min and col_max < n }` of a vector that is written as a whole
+    /// and gathered from. `None`: nobody knows.
     pub certain_where: Option<isl::Set>,
 }
 
@@ -152,7 +159,8 @@ pub fn footprint(scop: &Scop, deps: &Dependences, array: ArrayId) -> Result<Foot
     };
     let window =
         budgeted(&scop.ctx, "footprint", crate::DEFAULT_BUDGET, || window::of(scop, array, &footprint));
-    // Without one, all in between is copied. (What isl finds for the ends of a dimension may have pieces that overlap: "map is not single-valued".)
+    // Without one, all in between is copied. (What isl finds for the ends of a dimension may have pieces that
+    // overlap: "map is not single-valued".)
     footprint.window = match window {
         Err(e) if is_quota(&e) => None,
         Err(ScheduleError::Isl(isl::Error::Failed(_))) => None,
@@ -165,7 +173,8 @@ pub fn footprint(scop: &Scop, deps: &Dependences, array: ArrayId) -> Result<Foot
 enum Corners {
     Lexicographic,
     Box,
-    /// Of a box around what the elements' dimensions may be where the counters of loops are rational. Nobody knows whether its elements are there.
+    /// Of a box around what the elements' dimensions may be where the counters of loops are rational. Nobody
+    /// knows whether its elements are there.
     Shadow,
 }
 
@@ -245,8 +254,9 @@ fn compute(scop: &Scop, deps: &Dependences, id: ArrayId, corners: Corners) -> Re
     })
 }
 
-/// Whether the corners of a box around `touched` are elements of it. Otherwise the box may reach beyond the array, as where subscripts wrap around
-/// from row to row and end somewhere in the last one. Where isl doesn't find out in time, nobody knows.
+/// Whether the corners of a box around `touched` are elements of it. Otherwise the box may reach beyond the
+/// array, as where subscripts wrap around from row to row and end somewhere in the last one. Where isl
+/// doesn't find out in time, nobody knows.
 fn holds_corners(
     ctx: &isl::Context,
     touched: &isl::Set,
@@ -401,8 +411,8 @@ fn lift(set: &isl::Set, p: isl::PwAff) -> Result<isl::PwAff> {
     Ok(isl::PwMultiAff::from_map(wide)?.at(0)?)
 }
 
-/// Whether every element between the first and the last written one is surely written. The range is widened to whole rows, which
-/// can only make the answer more careful.
+/// Whether every element between the first and the last written one is surely written. The range is widened
+/// to whole rows, which can only make the answer more careful.
 fn covers(
     scop: &Scop,
     id: ArrayId,
@@ -566,7 +576,8 @@ mod tests {
         assert_point(&s, &exact.touched_min, "[n] -> { A[0,n-1] : n > 0 }");
     }
 
-    /// The first written element depends on a parameter in ten pieces, the first and the last touched one do not.
+    /// The first written element depends on a parameter in ten pieces, the first and the last touched one do
+    /// not.
     #[test]
     fn only_the_written_corners_are_boxed() {
         let mut text = String::from("param n m; context n >= 100 and m >= 0; array A n n; ");

@@ -1,28 +1,36 @@
 //! The checker: proves a mapped SCoP legal from the SCoP and its dependences alone.
 //!
 //! # What is proved
-//! 1. *Once.* The launches in the host schedule execute every statement instance of the SCoP, each exactly once.
+//! 1. *Once.* The launches in the host schedule execute every statement instance of the SCoP, each exactly
+//!    once.
 //! 2. *In the grid.* `tile_map` and `thread_map` are total and single-valued on every launch, tiles lie in
-//!    `lower .. lower + count`, threads in `0 .. size`; a thread's schedule has exactly the instances of its tile and thread;
-//!    what a kernel's context says holds in every thread.
-//! 3. *In order.* Every dependence goes from one launch to a later one, or stays in one thread of one launch and goes
-//!    forward in its schedule, or, in a kernel with steps, goes from one step of a block to a later one, or within one forward in a thread. (There are no other barriers;
-//!    different threads of a launch must not depend on each other.)
-//! 4. *Private.* Each cell of a private array belongs to one thread of one launch, and between a write and a read that
-//!    receives its value no other write of that array runs in the thread. Private arrays are not live out.
+//!    `lower .. lower + count`, threads in `0 .. size`; a thread's schedule has exactly the instances of its
+//!    tile and thread; what a kernel's context says holds in every thread.
+//! 3. *In order.* Every dependence goes from one launch to a later one, or stays in one thread of one launch
+//!    and goes forward in its schedule, or, in a kernel with steps, goes from one step of a block to a later
+//!    one, or within one forward in a thread. (There are no other barriers; different threads of a launch
+//!    must not depend on each other.)
+//! 4. *Private.* Each cell of a private array belongs to one thread of one launch, and between a write and a
+//!    read that receives its value no other write of that array runs in the thread. Private arrays are not
+//!    live out.
 //!
-//! 5. *Steps.* In a kernel with steps all threads of a block meet at the same barriers in the same order, and each runs an instance
-//!    behind the barriers before its step and ahead of the one behind it: the module `steps`.
-//! 6. *Windows.* What a block keeps in shared memory for its steps is there when it is read: the module `windows`.
+//! 5. *Steps.* In a kernel with steps all threads of a block meet at the same barriers in the same order, and
+//!    each runs an instance behind the barriers before its step and ahead of the one behind it: the module
+//!    `steps`.
+//! 6. *Windows.* What a block keeps in shared memory for its steps is there when it is read: the module
+//!    `windows`.
 //!
-//! 7. *Promotion.* A cell that a loop keeps in a register is one, and nothing else in the loop is of it: the module `promotion`.
+//! 7. *Promotion.* A cell that a loop keeps in a register is one, and nothing else in the loop is of it: the
+//!    module `promotion`.
 //!
-//! 8. *Tasks.* Where blocks wait for each other, each dependence between two of them is one that is waited for, and nobody waits for a block that was claimed later: the
-//!    module `graph`.
+//! 8. *Tasks.* Where blocks wait for each other, each dependence between two of them is one that is waited
+//!    for, and nobody waits for a block that was claimed later: the module `graph`.
 //!
-//! 9. *Together.* Instances that a thread may execute at once don't depend on each other: the module `together`.
+//! 9. *Together.* Instances that a thread may execute at once don't depend on each other: the module
+//!    `together`.
 //!
-//! 10. *Counters.* What a block counts in shared memory is updates of one operation of integers, in the box that it has counters for: the module `counters`.
+//! 10. *Counters.* What a block counts in shared memory is updates of one operation of integers, in the box
+//!     that it has counters for: the module `counters`.
 //!
 //! 11. *Teams.* What all threads of a team load nobody writes meanwhile: the module `team`.
 //!
@@ -30,9 +38,9 @@
 //!
 //! # How
 //! Kernel parameters `_h*`, `_b*`, `_t*` are existentially quantified after they were bound to tuples: with
-//! `launch = { S[i] -> K[_h] }` and `before = { K[h] -> K'[h'] : earlier on the host }`, (3) says that every dependence
-//! lies in `launch⁻¹ ∘ before ∘ launch = { S[i] -> T[j] : the launch of S[i] is earlier }` or, within one launch, in
-//! `{ S[i] -> T[j] : same _h, _b, _t and S[i] earlier in the thread }`.
+//! `launch = { S[i] -> K[_h] }` and `before = { K[h] -> K'[h'] : earlier on the host }`, (3) says that every
+//! dependence lies in `launch⁻¹ ∘ before ∘ launch = { S[i] -> T[j] : the launch of S[i] is earlier }` or,
+//! within one launch, in `{ S[i] -> T[j] : same _h, _b, _t and S[i] earlier in the thread }`.
 //!
 //! Nothing of the scheduler or of the mapping is used here.
 
@@ -236,7 +244,8 @@ impl Checker<'_> {
                 self.report_set(Rule::Excess, &self.mapped.kernels[i].name.clone(), both)?;
             }
         }
-        // A launch that executes nothing would have a grid without meaning; where there are steps, the grid of every launch is checked.
+        // A launch that executes nothing would have a grid without meaning; where there are steps, the grid
+        // of every launch is checked.
         let mut stepless = isl::UnionSet::empty(ctx)?;
         for launch in host.sets()? {
             let name = launch.tuple_name()?.unwrap_or_default();
@@ -282,8 +291,8 @@ impl Checker<'_> {
         let box_ = self.started(k, launched)?;
         let wide = box_.clone().subtract(k.context.clone())?;
         self.report_set(Rule::Context, &k.name, isl::UnionSet::from_set(from_params(wide)?)?)?;
-        // All of `by_map` is in the box now. The difference comes before the box, whose pieces (one for each case of the grid's bounds) it would
-        // be multiplied by.
+        // All of `by_map` is in the box now. The difference comes before the box, whose pieces (one for each
+        // case of the grid's bounds) it would be multiplied by.
         let scheduled = steps::statements(&k.schedule.domain()?)?;
         let more = scheduled.clone().subtract(by_map.clone())?;
         let more = if more.is_empty()? { more } else { more.intersect_params(box_)? };
@@ -291,8 +300,9 @@ impl Checker<'_> {
         self.report_set(Rule::ThreadDomain, &k.name, by_map.subtract(scheduled)?)
     }
 
-    /// What of `points`, the launches, tiles and threads that execute something of `domain`, [`Checker::started`] does not have, of launches the
-    /// instances in them: condition by condition, because the differences of whole boxes have very many pieces where the bounds of a grid have some.
+    /// What of `points`, the launches, tiles and threads that execute something of `domain`,
+    /// [`Checker::started`] does not have, of launches the instances in them: condition by condition, because
+    /// the differences of whole boxes have very many pieces where the bounds of a grid have some.
     fn outside(
         &self,
         k: &MappedKernel,
@@ -301,7 +311,8 @@ impl Checker<'_> {
         points: isl::Set,
     ) -> Result<isl::UnionSet> {
         let ctx = &self.scop.ctx;
-        // Asked of the instances: as a set of their parameters alone it takes quantifiers, and eliminating those may take for ever.
+        // Asked of the instances: as a set of their parameters alone it takes quantifiers, and eliminating
+        // those may take for ever.
         let mut all = match k.steps {
             Some(_) => domain.clone().intersect_params(launched.clone().complement()?)?,
             None => isl::UnionSet::empty(ctx)?,
@@ -341,8 +352,8 @@ impl Checker<'_> {
         Ok(all)
     }
 
-    /// `{ S[i] -> T[j] : one thread of one launch of the kernel runs S[i] before T[j] }`, with S[i] in `first` and T[j] in `second`: all pairs
-    /// of statements would be many more.
+    /// `{ S[i] -> T[j] : one thread of one launch of the kernel runs S[i] before T[j] }`, with S[i] in
+    /// `first` and T[j] in `second`: all pairs of statements would be many more.
     fn in_thread(
         &self,
         k: &MappedKernel,

@@ -1,5 +1,5 @@
-//! From a [`Scop`](pollyrs_scop::Scop) to kernels: dependences, schedule trees, the mapping to grid and block, and the proof
-//! that the result is legal. No LLVM, no I/O.
+//! From a [`Scop`](pollyrs_scop::Scop) to kernels: dependences, schedule trees, the mapping to grid and
+//! block, and the proof that the result is legal. No LLVM, no I/O.
 //!
 //! ```text
 //! Scop ─dependences→ Dependences ─strategy→ ScheduleTree with kernel marks ─map→ MappedScop ─check→ violations
@@ -8,8 +8,10 @@
 //!
 //! # Invariants
 //! - Every stage takes values and returns a new one; each has a printer (`Display`) with stable text.
-//! - Every stage runs under the operation budget of its options; past it, it returns [`ScheduleError::Budget`].
-//! - [`legality::check`] uses only the SCoP, its dependences and the mapped SCoP: nothing of the scheduler or the mapping.
+//! - Every stage runs under the operation budget of its options; past it, it returns
+//!   [`ScheduleError::Budget`].
+//! - [`legality::check`] uses only the SCoP, its dependences and the mapped SCoP: nothing of the scheduler or
+//!   the mapping.
 //!
 //! # Example
 //! ```c

@@ -1,13 +1,16 @@
-//! What a block that is a task of a graph keeps in shared memory, and the steps of it that are products ([`crate::MappedKernel::task`]).
+//! What a block that is a task of a graph keeps in shared memory, and the steps of it that are products
+//! ([`crate::MappedKernel::task`]).
 //!
 //! ```text
 //! the home of each array is filled; stages that nobody writes are filled
 //! for K { wait; barrier; _stage[K]: stages are filled; barrier; _update0[K]; barrier; ...; the instances of the other steps }
 //! barrier; what was written goes from the homes to memory
 //! ```
-//! An element of the block's own tile is in its *home* as long as the block runs: no one else touches what the block writes, before it has ended. Elements of
-//! others that the instances outside of updates read are in a *stage*. An *update* is a step whose instances are `points × times`: each point has an element,
-//! which is loaded, gets its values for rising times, and is stored; points depend on none of each other, so that threads may have them in any order.
+//! An element of the block's own tile is in its *home* as long as the block runs: no one else touches what
+//! the block writes, before it has ended. Elements of others that the instances outside of updates read are
+//! in a *stage*. An *update* is a step whose instances are `points × times`: each point has an element, which
+//! is loaded, gets its values for rising times, and is stored; points depend on none of each other, so that
+//! threads may have them in any order.
 
 use pollyrs_isl as isl;
 use pollyrs_scop::{ArrayId, StmtId};
@@ -64,7 +67,8 @@ pub struct Update {
     pub statement: StmtId,
     /// `[params, _h*] -> { S[i] }`
     pub instances: isl::UnionSet,
-    /// `[params, _h*] -> { S[i] -> [s, t] }`, one to one: the subscripts of the element that an instance writes, and its time.
+    /// `[params, _h*] -> { S[i] -> [s, t] }`, one to one: the subscripts of the element that an instance
+    /// writes, and its time.
     pub place: isl::Map,
     /// The access that writes, and those that read the same element.
     pub write: usize,
@@ -98,7 +102,8 @@ impl TileBox {
         self.corner.clone().apply(isl::Map::read(self.corner.context(), &text)?)
     }
 
-    /// Elements from one row of each dimension to the next. Rows are longer by one: threads with a row each are in different banks.
+    /// Elements from one row of each dimension to the next. Rows are longer by one: threads with a row each
+    /// are in different banks.
     pub fn strides(&self) -> Vec<u32> {
         let mut strides = vec![1; self.size.len()];
         for d in (1..self.size.len()).rev() {

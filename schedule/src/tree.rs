@@ -1,10 +1,13 @@
-//! Schedule trees as owned Rust values (Verdoolaege, Guelton, Grosser, Cohen, "Schedule trees", IMPACT 2014). Transformations
-//! are functions from tree to tree; isl's own trees are only the form in which they come and go.
+//! Schedule trees as owned Rust values (Verdoolaege, Guelton, Grosser, Cohen, "Schedule trees", IMPACT 2014).
+//! Transformations are functions from tree to tree; isl's own trees are only the form in which they come and
+//! go.
 //!
 //! # Invariants
 //! - A [`Band`]'s functions are defined on every instance that reaches it (they may be defined on more).
-//! - The filters of a [`Tree::Sequence`] are disjoint and cover what reaches it; isl's unordered *set* nodes become sequences.
-//! - The children of a sequence run in order; a leaf holds instances that nothing orders (one instance where it matters).
+//! - The filters of a [`Tree::Sequence`] are disjoint and cover what reaches it; isl's unordered *set* nodes
+//!   become sequences.
+//! - The children of a sequence run in order; a leaf holds instances that nothing orders (one instance where
+//!   it matters).
 //!
 //! # Example
 //! `for i { S0; for k S1 }` is

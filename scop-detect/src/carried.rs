@@ -1,16 +1,17 @@
 //! Values that are carried through several loops in one cell.
 //!
-//! **Problem.** `for (i) for (j) s += a[i][j];` is in SSA form a PHI of each loop: the inner one starts as the outer one in each `i`, and the
-//! outer one goes on as the inner one. Modelled as it is, with a cell for each PHI, the rows follow each other, and a reduction of the inner
-//! cell is one of a row only.
+//! **Problem.** `for (i) for (j) s += a[i][j];` is in SSA form a PHI of each loop: the inner one starts as
+//! the outer one in each `i`, and the outer one goes on as the inner one. Modelled as it is, with a cell for
+//! each PHI, the rows follow each other, and a reduction of the inner cell is one of a row only.
 //!
 //! ```text
 //! for i { C0: y[i] = x;  for j { S: y[i] = y[i] + a[i][j]; }  C1: x = y[i]; }        becomes
 //! for i { for j { S: x = x + a[i][j]; } }
 //! ```
 //!
-//! **Invariant.** Two cells become one only if each read gets the value from the same instance as before, by isl's dataflow; or, if that instance
-//! is a copy between the two, from where the copy would get its own now. By induction over the order of execution all values are the same.
+//! **Invariant.** Two cells become one only if each read gets the value from the same instance as before, by
+//! isl's dataflow; or, if that instance is a copy between the two, from where the copy would get its own now.
+//! By induction over the order of execution all values are the same.
 
 use crate::builder::Builder;
 use crate::found::Draft;
@@ -23,8 +24,9 @@ use pollyrs_scop::*;
 const OPERATIONS: u64 = 1_000_000;
 
 impl Builder<'_> {
-    /// Makes one cell of two where one is copied to the other, as often as there are such: a cell of an inner loop that is started from an outer
-    /// one and copied back to it, or a value that each iteration of an outer loop leaves behind and of which the last one is used.
+    /// Makes one cell of two where one is copied to the other, as often as there are such: a cell of an inner
+    /// loop that is started from an outer one and copied back to it, or a value that each iteration of an
+    /// outer loop leaves behind and of which the last one is used.
     pub fn join_cells(&self, drafts: &mut Vec<Draft>, arrays: &mut Vec<Array>, known: &Set) {
         let end = self.ctx.operations() + OPERATIONS;
         loop {
@@ -48,7 +50,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Two cells that can be one: the one that is kept, the other, and the accesses of all statements afterwards.
+    /// Two cells that can be one: the one that is kept, the other, and the accesses of all statements
+    /// afterwards.
     #[allow(clippy::type_complexity)]
     fn joined(
         &self,
@@ -157,15 +160,16 @@ impl Flow {
     }
 }
 
-/// Whether nothing happens to `gone` but that it is copied from `kept`, and on. What else reads it may run later, in parallel, where each iteration has
-/// a cell of its own.
+/// Whether nothing happens to `gone` but that it is copied from `kept`, and on. What else reads it may run
+/// later, in parallel, where each iteration has a cell of its own.
 fn is_left_behind(drafts: &[Draft], kept: ArrayId, gone: ArrayId) -> bool {
     drafts.iter().map(|d| &d.statement).filter(|s| s.accesses.iter().any(|a| a.array == gone)).all(|s| {
         copied(s).is_some_and(|(from, to)| (from, to) == (kept, gone) || (from == gone && to != kept))
     })
 }
 
-/// Whether the value of a cell is stored to memory: what does that need not wait for the loop that carries the value.
+/// Whether the value of a cell is stored to memory: what does that need not wait for the loop that carries
+/// the value.
 fn is_stored(drafts: &[Draft], arrays: &[Array], cell: ArrayId) -> bool {
     drafts
         .iter()

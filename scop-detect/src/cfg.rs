@@ -1,7 +1,9 @@
-//! The control-flow graph as indices: predecessors, dominators, postdominators, single-entry single-exit regions.
+//! The control-flow graph as indices: predecessors, dominators, postdominators, single-entry single-exit
+//! regions.
 //!
-//! Dominators follow Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001). Postdominators are computed
-//! from a virtual exit behind every block without successors; a block that reaches none of them has no postdominator.
+//! Dominators follow Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001). Postdominators
+//! are computed from a virtual exit behind every block without successors; a block that reaches none of them
+//! has no postdominator.
 
 use crate::ir::{self, Block, Value};
 use crate::region::Candidate;
@@ -90,8 +92,8 @@ impl Cfg {
         self.id(b).map(|i| self.succs[i].iter().map(|p| self.blocks[*p]).collect()).unwrap_or_default()
     }
 
-    /// The region that `entry` begins and `exit` follows: everything between is entered through `entry` only and left to
-    /// `exit` only.
+    /// The region that `entry` begins and `exit` follows: everything between is entered through `entry` only
+    /// and left to `exit` only.
     pub fn region(&self, entry: Block, exit: Block) -> Option<Candidate> {
         if entry == exit {
             return None;
@@ -114,7 +116,8 @@ impl Cfg {
             .filter(|b| **b != entry)
             .all(|b| self.predecessors(*b).iter().all(|p| blocks.contains(p)));
         let leaves = blocks.iter().any(|b| self.successors(*b).contains(&exit));
-        // Entering a loop at its header is the one way in; an entry in the middle of a loop that lies inside is irreducible.
+        // Entering a loop at its header is the one way in; an entry in the middle of a loop that lies inside
+        // is irreducible.
         (closed && leaves).then_some(Candidate { entry, exit, blocks, joined: false })
     }
 }
@@ -174,8 +177,8 @@ fn intersect(mut a: usize, mut b: usize, idom: &[Option<usize>], number: &[usize
     a
 }
 
-/// The blocks of a region in an order that keeps the original execution order: topological, the blocks of a loop together.
-/// `None` for irreducible control flow.
+/// The blocks of a region in an order that keeps the original execution order: topological, the blocks of a
+/// loop together. `None` for irreducible control flow.
 pub(crate) fn program_order(
     cfg: &Cfg,
     an: &Analyses<'_>,

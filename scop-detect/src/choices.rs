@@ -1,7 +1,8 @@
 //! The values that an integer computed from data may have: see [`crate::chosen`].
 //!
-//! **Problem.** `min(max(y, 0), h - 1)` is between 0 and `h - 1` for any `y`, an `unsigned char` below 256, and `best` in `if (…) best = j;` one of the values of
-//! `j` before, or what it was set to in front of the loop. Such sets are computed from expressions and instructions, as sets over the iterations and the value.
+//! **Problem.** `min(max(y, 0), h - 1)` is between 0 and `h - 1` for any `y`, an `unsigned char` below 256,
+//! and `best` in `if (…) best = j;` one of the values of `j` before, or what it was set to in front of the
+//! loop. Such sets are computed from expressions and instructions, as sets over the iterations and the value.
 //!
 //! **Invariant.** A set has all values that the program may compute; what is not looked into may be anything.
 
@@ -25,8 +26,9 @@ const MAX_VALUES: usize = 64;
 const MAX_PIECES: u32 = 4;
 
 impl Builder<'_> {
-    /// The signed value of `e`, if it is affine whatever the parameters are; what is known before the region may be assumed not to wrap, and what the
-    /// counters alone give if that is asked for ([`crate::chosen::Chosen::assuming`]).
+    /// The signed value of `e`, if it is affine whatever the parameters are; what is known before the region
+    /// may be assumed not to wrap, and what the counters alone give if that is asked for
+    /// ([`crate::chosen::Chosen::assuming`]).
     pub fn affine(&mut self, e: &ScevExpr, place: &Place) -> Result<Option<PwAff>, Fail> {
         let value = match self.is_invariant(e) || self.assuming && !self.has_unknown(e) {
             true => self.exact(e, place),
@@ -147,7 +149,8 @@ impl Builder<'_> {
                         let from: Vec<_> = (ir::incoming(x).into_iter())
                             .filter(|(_, b)| !self.excluded.contains(b))
                             .collect();
-                        // What comes in from outside, and from in here all the same, is of an execution before.
+                        // What comes in from outside, and from in here all the same, is of an execution
+                        // before.
                         if from.iter().any(|(y, b)| !self.contains(*b) && self.defined_inside(*y)) {
                             return Ok(None);
                         }

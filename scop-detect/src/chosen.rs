@@ -1,18 +1,23 @@
-//! Elements that data chooses: `table[in[i]]`, `x[i * n + best]`, `image[min(max(y, 0), h - 1) * w + x]` for a `y` computed from numbers.
+//! Elements that data chooses: `table[in[i]]`, `x[i * n + best]`, `image[min(max(y, 0), h - 1) * w + x]` for
+//! a `y` computed from numbers.
 //!
-//! **Problem.** Such a subscript is no function of the iteration. Where the values that it may have are bounded, a load touches one of a known set
-//! of elements: the model takes all of them for read ([`Access::relation`](pollyrs_scop::Access)), and the device computes which it is.
+//! **Problem.** Such a subscript is no function of the iteration. Where the values that it may have are
+//! bounded, a load touches one of a known set of elements: the model takes all of them for read
+//! ([`Access::relation`](pollyrs_scop::Access)), and the device computes which it is.
 //!
-//! **Which values.** The smallest parts of an address that are not affine become dimensions of the place of evaluation, where what is made of them is bounded
-//! (`min(max(y, 0), h - 1)`, also where LLVM multiplies into the arms of a selection), or else the largest parts that are bounded. Each is restricted to
-//! what its value may be: by a narrow type (`unsigned char`), a mask or remainder, minima and maxima with affine bounds, and choices (PHIs, selects) among
-//! values of such sets. A PHI at the head of a loop has values from iterations before: of what its sources depend on, the loop and
-//! those inside it are projected out.
+//! **Which values.** The smallest parts of an address that are not affine become dimensions of the place of
+//! evaluation, where what is made of them is bounded (`min(max(y, 0), h - 1)`, also where LLVM multiplies
+//! into the arms of a selection), or else the largest parts that are bounded. Each is restricted to what its
+//! value may be: by a narrow type (`unsigned char`), a mask or remainder, minima and maxima with affine
+//! bounds, and choices (PHIs, selects) among values of such sets. A PHI at the head of a loop has values from
+//! iterations before: of what its sources depend on, the loop and those inside it are projected out.
 //!
-//! **Invariants.** Only loads, and stores of updates in any order ([`crate::updates`]) or to elements that are proved to be different ([`crate::scatters`]): others would order all iterations. A set holds whatever the data is. The
-//! value is an instruction before the load, so that the statement can have it.
+//! **Invariants.** Only loads, and stores of updates in any order ([`crate::updates`]) or to elements that
+//! are proved to be different ([`crate::scatters`]): others would order all iterations. A set holds whatever
+//! the data is. The value is an instruction before the load, so that the statement can have it.
 //!
-//! **Example.** `for (j = 1; j < n; j++) if (x[j] > x[best]) best = j;` reads `x[v]`, `0 <= v < n`, as `best` is 0 or an earlier `j`.
+//! **Example.** `for (j = 1; j < n; j++) if (x[j] > x[best]) best = j;` reads `x[v]`, `0 <= v < n`, as `best`
+//! is 0 or an earlier `j`.
 
 use crate::accesses::{Raw, base_of};
 use crate::builder::Builder;
@@ -145,7 +150,8 @@ impl Builder<'_> {
         }
     }
 
-    /// The offset of a load or store from its base, for the iterations of `place` and the values that data chooses.
+    /// The offset of a load or store from its base, for the iterations of `place` and the values that data
+    /// chooses.
     pub fn chosen_access(
         &mut self,
         flow: &Flow,
@@ -223,7 +229,8 @@ impl Builder<'_> {
         self.values(flow, &c.scev, place, MAX_DEPTH)
     }
 
-    /// The iterations and values of `place` for which control may get to an instruction: what the branches before it in its iteration say of the values.
+    /// The iterations and values of `place` for which control may get to an instruction: what the branches
+    /// before it in its iteration say of the values.
     pub fn reached(&mut self, inst: Value, place: &Place) -> Result<Set, Fail> {
         let mut reached = place.domain.clone();
         let Some(mut block) = ir::parent(inst) else { return Ok(reached) };
@@ -258,7 +265,8 @@ impl Builder<'_> {
         Ok(reached.coalesce()?)
     }
 
-    /// Where a condition holds, if that can be told; what it needs to be assumed of parameters must leave something to execute.
+    /// Where a condition holds, if that can be told; what it needs to be assumed of parameters must leave
+    /// something to execute.
     fn known_condition(&mut self, c: Value, place: &Place) -> Result<Option<Set>, Fail> {
         let before = (self.assumed.clone(), self.assumptions.clone(), self.ranges.clone());
         let found = match self.condition(c, place) {
@@ -280,8 +288,9 @@ impl Builder<'_> {
         }
     }
 
-    /// Whether all instructions of the region that give the sum `e` say that it does not wrap. Scalar evolution drops what holds for an instruction only
-    /// where its value is of use: the element of an access, and where it branches to, are.
+    /// Whether all instructions of the region that give the sum `e` say that it does not wrap. Scalar
+    /// evolution drops what holds for an instruction only where its value is of use: the element of an
+    /// access, and where it branches to, are.
     pub fn never_wraps_here(&mut self, e: &ScevExpr) -> bool {
         if !self.has_unknown(e) {
             return false;
@@ -324,7 +333,8 @@ impl Builder<'_> {
         }
     }
 
-    /// The smallest parts of `e` that are not affine, of whatever value: what is made of them (minima, maxima, selections) bounds them.
+    /// The smallest parts of `e` that are not affine, of whatever value: what is made of them (minima,
+    /// maxima, selections) bounds them.
     fn unknown_parts(
         &mut self,
         flow: &Flow,
@@ -355,7 +365,8 @@ impl Builder<'_> {
             }
             ScevKind::Unknown(_) => true,
             ScevKind::ZeroExtend(x) => matches!(&x.kind, ScevKind::Unknown(v) if !self.is_selection(*v)),
-            // A sum that may wrap is a value like any other; products are left to what is known of their factors.
+            // A sum that may wrap is a value like any other; products are left to what is known of their
+            // factors.
             ScevKind::Add(_) | ScevKind::Mul(_) => {
                 let wraps = !e.is_pointer && e.bits <= 32 && !e.nsw && self.is_sum(e);
                 divisor(e).is_some() || wraps && !self.never_wraps_here(e)

@@ -1,13 +1,15 @@
 //! Inner loops whose bounds are loaded: `for (k = ptr[i]; k < ptr[i + 1]; k++)`.
 //!
-//! **Problem.** Such a loop is a loop of a subregion. How often it runs is a function of loaded integers, and so is where it begins. By itself its counter is
-//! bounded by its type, which makes an access in it one of the whole address space.
+//! **Problem.** Such a loop is a loop of a subregion. How often it runs is a function of loaded integers, and
+//! so is where it begins. By itself its counter is bounded by its type, which makes an access in it one of
+//! the whole address space.
 //!
-//! **Approach.** The integers are inspected ([`crate::inspect`]). With them as dimensions the number of iterations is affine: `0 <= c < e - s` for `s`
-//! and `e` between the least and the largest element of `ptr`, and `val[s + c]` is one of `val[ptr_min]` to `val[ptr_max - 1]`.
+//! **Approach.** The integers are inspected ([`crate::inspect`]). With them as dimensions the number of
+//! iterations is affine: `0 <= c < e - s` for `s` and `e` between the least and the largest element of `ptr`,
+//! and `val[s + c]` is one of `val[ptr_min]` to `val[ptr_max - 1]`.
 //!
-//! **Invariant.** The number of iterations that scalar evolution gives is one modulo a power of two. It is taken for what it seems where the branches before
-//! the loop say that it is not negative, and nowhere else.
+//! **Invariant.** The number of iterations that scalar evolution gives is one modulo a power of two. It is
+//! taken for what it seems where the branches before the loop say that it is not negative, and nowhere else.
 
 use crate::builder::Builder;
 use crate::fail::{Fail, Stop};
@@ -33,7 +35,8 @@ impl Builder<'_> {
             && (1..=MAX_LOADED).contains(&loaded.len())
     }
 
-    /// Bounds what a load accesses by the number of iterations of loops that data counts, where its address has no other part that data chooses.
+    /// Bounds what a load accesses by the number of iterations of loops that data counts, where its address
+    /// has no other part that data chooses.
     pub fn count_access(&mut self, flow: &Flow, load: Value, base: Value, place: &Place) -> Result<(), Fail> {
         if !place.loops.iter().any(|l| self.is_counted_by_data(*l)) {
             return Ok(());
@@ -73,7 +76,8 @@ impl Builder<'_> {
         }
     }
 
-    /// The domain of `place`, with the bounds of those of its loops that data counts. `None` if one of them has none.
+    /// The domain of `place`, with the bounds of those of its loops that data counts. `None` if one of them
+    /// has none.
     pub fn counted(&mut self, flow: &Flow, place: &Place) -> Result<Option<Set>, Fail> {
         let mut domain = place.domain.clone();
         for (d, l) in place.loops.iter().copied().enumerate() {

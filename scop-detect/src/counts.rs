@@ -1,13 +1,16 @@
 //! Numbers of iterations that scalar evolution leaves open.
 //!
-//! **Problem.** A loop need not end, for all that scalar evolution knows: `i += step` may step by 0, and an unsigned counter of 32 bits may
-//! never reach a number of 64. Under conditions that are checked at run time the number of iterations is known.
+//! **Problem.** A loop need not end, for all that scalar evolution knows: `i += step` may step by 0, and an
+//! unsigned counter of 32 bits may never reach a number of 64. Under conditions that are checked at run time
+//! the number of iterations is known.
 //!
-//! **Example.** `for (i = 0; i < n; i += step)` has `(n - 1) / step + 1` iterations where `step >= 1` and `n + step` is no more than the type
-//! holds. No affine function, but it does not change: it is a parameter that the host computes.
+//! **Example.** `for (i = 0; i < n; i += step)` has `(n - 1) / step + 1` iterations where `step >= 1` and
+//! `n + step` is no more than the type holds. No affine function, but it does not change: it is a parameter
+//! that the host computes.
 //!
-//! A loop with two ends, `for (; a != end && b != stop; ++a, ++b)`, may step over one of them for all that is known: each end is assumed to be a whole number of
-//! steps away, at least none, and the loop ends at the nearer one.
+//! A loop with two ends, `for (; a != end && b != stop; ++a, ++b)`, may step over one of them for all that is
+//! known: each end is assumed to be a whole number of steps away, at least none, and the loop ends at the
+//! nearer one.
 
 use crate::builder::Builder;
 use crate::fail::Stop;
@@ -25,7 +28,8 @@ const MAX_ENDS: usize = 4;
 const MAX_STEP: i128 = 1 << 12;
 
 impl Builder<'_> {
-    /// The backedge-taken count of a loop that is left from `exiting`, under assumptions; `None` if they would not do.
+    /// The backedge-taken count of a loop that is left from `exiting`, under assumptions; `None` if they
+    /// would not do.
     pub fn count_left_open(
         &mut self,
         exiting: Block,
@@ -40,7 +44,8 @@ impl Builder<'_> {
         Ok(None)
     }
 
-    /// For a loop that goes on as long as several comparisons hold, each of a counter or pointer that steps by a number with what does not change.
+    /// For a loop that goes on as long as several comparisons hold, each of a counter or pointer that steps
+    /// by a number with what does not change.
     fn by_ends(&mut self, exiting: Block, l: LoopId, place: &Place) -> Result<Option<PwAff>, Stop> {
         let (Some(test), Some(yes)) =
             (ir::branch_condition(exiting), ir::successors(exiting).first().copied())
@@ -121,8 +126,9 @@ impl Builder<'_> {
         Ok(Some(count))
     }
 
-    /// The backedge-taken count that scalar evolution found. Of a loop that steps by a parameter that is a quotient with minima and maxima around it,
-    /// which have a case for a single step: then the number of steps is named, as for a count that is left open.
+    /// The backedge-taken count that scalar evolution found. Of a loop that steps by a parameter that is a
+    /// quotient with minima and maxima around it, which have a case for a single step: then the number of
+    /// steps is named, as for a count that is left open.
     pub fn count_by_steps(
         &mut self,
         exiting: Block,
@@ -141,8 +147,9 @@ impl Builder<'_> {
         self.unsigned(count, place)
     }
 
-    /// The comparison at the end of `exiting`, and the predicate with which it keeps the loop going. It may be one that an inner loop
-    /// makes as well, handed on by PHI nodes, which scalar evolution does not look through.
+    /// The comparison at the end of `exiting`, and the predicate with which it keeps the loop going. It may
+    /// be one that an inner loop makes as well, handed on by PHI nodes, which scalar evolution does not look
+    /// through.
     fn goes_on(&self, exiting: Block, l: LoopId) -> Option<(Value, Pred)> {
         let (mut test, yes) = (ir::branch_condition(exiting)?, ir::successors(exiting).first().copied()?);
         while ir::opcode(test) == Some(Op::LLVMPHI)
@@ -160,7 +167,8 @@ impl Builder<'_> {
         Some((test, inverse(predicate)?))
     }
 
-    /// For a loop that goes on while its counter, which steps by a number or a parameter, is less than something else.
+    /// For a loop that goes on while its counter, which steps by a number or a parameter, is less than
+    /// something else.
     fn by_steps(&mut self, exiting: Block, l: LoopId, place: &Place) -> Result<Option<PwAff>, Stop> {
         let Some((test, predicate)) = self.goes_on(exiting, l) else { return Ok(None) };
         let (left, unsigned) = match predicate {
@@ -243,8 +251,9 @@ impl Builder<'_> {
         Ok(Some(count.max(self.constant(0, place)?)?.coalesce()?))
     }
 
-    /// The backedge-taken count of a loop that ends where its counter, extended, is equal to a wider number: `zext(k + 1) != j`. Scalar
-    /// evolution leaves it open, because an unsigned counter may wrap and never get there.
+    /// The backedge-taken count of a loop that ends where its counter, extended, is equal to a wider number:
+    /// `zext(k + 1) != j`. Scalar evolution leaves it open, because an unsigned counter may wrap and never
+    /// get there.
     fn until_equal(&mut self, exiting: Block, l: LoopId, place: &Place) -> Result<Option<PwAff>, Stop> {
         let Some((test, Pred::LLVMIntNE)) = self.goes_on(exiting, l) else { return Ok(None) };
         let counter = |e: &ScevExpr| {
@@ -277,7 +286,8 @@ impl Builder<'_> {
     }
 }
 
-/// Collects the comparisons that `test` joins: by `and` where the loop goes on while all hold, else by `or`. Whether nothing else is in there.
+/// Collects the comparisons that `test` joins: by `and` where the loop goes on while all hold, else by `or`.
+/// Whether nothing else is in there.
 fn joined(test: Value, all: bool, most: usize, found: &mut Vec<Value>) -> bool {
     let (arg, is) =
         (|i| ir::operand(test, i), |v: Value, c: bool| ir::constant_int(v).map(|x| x != 0) == Some(c));

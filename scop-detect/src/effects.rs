@@ -1,12 +1,14 @@
 //! What a region does, effect by effect: stores, and writes of the cells through which values cross blocks.
 //!
-//! **Problem.** Polly's statement is a basic block. Finer statements schedule better, so here every *effect* starts out as a
-//! statement of its own: one store or one cell write with the operand tree it needs from its block. Only effects that cannot be
-//! told apart (a load of one lies before a store of the other to the same array) are kept together, see [`crate::statements`].
+//! **Problem.** Polly's statement is a basic block. Finer statements schedule better, so here every *effect*
+//! starts out as a statement of its own: one store or one cell write with the operand tree it needs from its
+//! block. Only effects that cannot be told apart (a load of one lies before a store of the other to the same
+//! array) are kept together, see [`crate::statements`].
 //!
-//! Operands are resolved in this order: literals and values from outside the region; integers that are affine in the loop
-//! counters (synthesised, whatever they were computed from); instructions of the same block; cheap trees of other blocks, with
-//! loads of arrays that the region never writes ("operand tree forwarding"); PHIs and everything else through cells.
+//! Operands are resolved in this order: literals and values from outside the region; integers that are affine
+//! in the loop counters (synthesised, whatever they were computed from); instructions of the same block;
+//! cheap trees of other blocks, with loads of arrays that the region never writes ("operand tree
+//! forwarding"); PHIs and everything else through cells.
 //!
 //! **Invariant.** The set of effects is closed: every cell an effect reads has the effects that write it.
 
@@ -233,8 +235,9 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// A value that a loop hands to its header's PHI stays in that one's cell: behind the loop it is copied from there. Else the last iteration would be
-    /// a statement of its own that looks at the cell before the last update, which then could not be regrouped.
+    /// A value that a loop hands to its header's PHI stays in that one's cell: behind the loop it is copied
+    /// from there. Else the last iteration would be a statement of its own that looks at the cell before the
+    /// last update, which then could not be regrouped.
     fn copied_out(&mut self, flow: &Flow, fx: &mut Effects, v: Value, phi: Value) -> Result<(), Fail> {
         let block = ir::parent(v).unwrap_or(self.region.entry);
         let from = self.cell(flow, fx, CellKind::Phi, phi, 0)?;
@@ -252,8 +255,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The PHI at the head of the loop number `depth` around `v`, counted from the outside, to which its latch hands `v` last: what stays in the PHI's cell
-    /// behind the loop.
+    /// The PHI at the head of the loop number `depth` around `v`, counted from the outside, to which its
+    /// latch hands `v` last: what stays in the PHI's cell behind the loop.
     fn handed_to(&self, flow: &Flow, v: Value, depth: usize) -> Option<Value> {
         let own = flow.loops.get(&ir::parent(v)?)?;
         let data = &self.an.loops()[own.get(depth)?.0];

@@ -1,20 +1,24 @@
 //! Error blocks: bounds checks, assertions.
 //!
-//! **Problem.** `a[i]` of a Rust slice is `if i >= a.len() { panic }`: a second exit of the loop. The thesis of Grosser names
-//! assuming such exits not taken, with the condition checked before the loop, as future work. Here the branch is a call of
-//! [`pollyrs_llvm_shim::CHECK`] when detection sees it, so the loop has one exit, and every iteration that executes the call must satisfy
-//! its condition: an [`AssumptionKind::ErrorBlock`]. If the assumption fails, the original loop runs, and panics where it did.
+//! **Problem.** `a[i]` of a Rust slice is `if i >= a.len() { panic }`: a second exit of the loop. The thesis
+//! of Grosser names assuming such exits not taken, with the condition checked before the loop, as future
+//! work. Here the branch is a call of [`pollyrs_llvm_shim::CHECK`] when detection sees it, so the loop has
+//! one exit, and every iteration that executes the call must satisfy its condition: an
+//! [`AssumptionKind::ErrorBlock`]. If the assumption fails, the original loop runs, and panics where it did.
 //!
-//! Affine conditions become assumptions as they are. `i * n + k < len`, the check of a linearised matrix, is not affine. It is bounded: where
-//! an index is affine in each counter, with a factor that has one sign, it is largest at one end of the counter's range. What is left is a polynomial in parameters; each of its products becomes a parameter, which the host computes,
-//! and the condition is affine in those. `0 <= i < n, 0 <= k < n` leave `nn - 1 < len` with `nn = n * n`. An index in pieces (`k` or its neighbour, at a
-//! border) has to be in range in each of them.
+//! Affine conditions become assumptions as they are. `i * n + k < len`, the check of a linearised matrix, is
+//! not affine. It is bounded: where an index is affine in each counter, with a factor that has one sign, it
+//! is largest at one end of the counter's range. What is left is a polynomial in parameters; each of its
+//! products becomes a parameter, which the host computes, and the condition is affine in those.
+//! `0 <= i < n, 0 <= k < n` leave `nn - 1 < len` with `nn = n * n`. An index in pieces (`k` or its neighbour,
+//! at a border) has to be in range in each of them.
 //!
-//! A condition on what the loop loads or computes (`if (w <= 0) exit(1)`) is no assumption: the device evaluates it, and sets the SCoP's fault
-//! cell where it does not hold ([`pollyrs_scop::ArrayKind::Fault`]). Then nothing of what it computed counts, and the original loop runs.
+//! A condition on what the loop loads or computes (`if (w <= 0) exit(1)`) is no assumption: the device
+//! evaluates it, and sets the SCoP's fault cell where it does not hold ([`pollyrs_scop::ArrayKind::Fault`]).
+//! Then nothing of what it computed counts, and the original loop runs.
 //!
-//! **Invariant.** Nothing wraps: all symbols are assumed to be within the bound that keeps the whole polynomial within its type
-//! ([`Builder::bound_products`]), and so are the products.
+//! **Invariant.** Nothing wraps: all symbols are assumed to be within the bound that keeps the whole
+//! polynomial within its type ([`Builder::bound_products`]), and so are the products.
 
 use crate::builder::Builder;
 use crate::fail::{Fail, Stop};
@@ -69,8 +73,9 @@ impl Builder<'_> {
         }
     }
 
-    /// What keeps checks that depend on data from being reported by the device. The iterations behind the one that fails run there all the same, so
-    /// that nothing in the region may trap or go on without an end because of that. (That no address may depend on data is seen later.)
+    /// What keeps checks that depend on data from being reported by the device. The iterations behind the one
+    /// that fails run there all the same, so that nothing in the region may trap or go on without an end
+    /// because of that. (That no address may depend on data is seen later.)
     fn obstacle_to_reports(&self) -> Option<&'static str> {
         let divides = |v: &Value| {
             let division =
@@ -94,7 +99,8 @@ impl Builder<'_> {
         ir::may_set_errno(call) || self.reported.contains(&call)
     }
 
-    /// Whether a check compares a subscript with what is loaded in each iteration, as the length of one vector among others.
+    /// Whether a check compares a subscript with what is loaded in each iteration, as the length of one
+    /// vector among others.
     fn compares_length(&self, condition: Value) -> bool {
         let loads = |v: Value| ir::opcode(v) == Some(Op::LLVMLoad);
         // (Before an inner loop it is loaded under the condition that the loop runs.)
@@ -127,7 +133,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Assumes what suffices for `condition`, comparisons of polynomials joined by `and`. `false` if that is not possible.
+    /// Assumes what suffices for `condition`, comparisons of polynomials joined by `and`. `false` if that is
+    /// not possible.
     fn holds_at_ends(&mut self, condition: Value, place: &Place, depth: u32) -> Result<bool, Stop> {
         let arg = |i| ir::operand(condition, i);
         let is_false = |v: Value| ir::constant_int(v) == Some(0);
@@ -189,7 +196,8 @@ impl Builder<'_> {
         Ok(true)
     }
 
-    /// The polynomial whose value is the signed value of `e`; what is in pieces in it (the neighbour of a border's cell) is added to `quasi`.
+    /// The polynomial whose value is the signed value of `e`; what is in pieces in it (the neighbour of a
+    /// border's cell) is added to `quasi`.
     fn exact_polynomial(
         &mut self,
         e: &ScevExpr,
@@ -247,8 +255,8 @@ impl Builder<'_> {
         Ok(Some(cases))
     }
 
-    /// The least value of `p` over the iterations of `domain`, some of those of `place`, or a smaller one, as a function of parameters. Inner
-    /// counters first.
+    /// The least value of `p` over the iterations of `domain`, some of those of `place`, or a smaller one, as
+    /// a function of parameters. Inner counters first.
     fn least(&mut self, mut p: Polynomial, domain: &isl::Set, place: &Place) -> Result<Option<PwAff>, Stop> {
         for d in (0..place.loops.len()).rev() {
             let powers = p.powers_of(Symbol::Iter(d));
@@ -271,8 +279,8 @@ impl Builder<'_> {
         self.affine_in_products(&p, place).map(Some)
     }
 
-    /// Whether a polynomial in parameters is not negative; it is assumed to have the sign that it has where all sizes are alike. `None` if it
-    /// has none there.
+    /// Whether a polynomial in parameters is not negative; it is assumed to have the sign that it has where
+    /// all sizes are alike. `None` if it has none there.
     fn sign(&mut self, p: &Polynomial, place: &Place) -> Result<Option<bool>, Stop> {
         if let Some(c) = p.as_constant() {
             return Ok(Some(c >= 0));

@@ -1,10 +1,11 @@
 //! Sizes with names of their own.
 //!
-//! **Problem.** A row may be `max(n, 0)` long (a Fortran array), `(w + 15) & ~15` (a pitch) or `w / 2` (half an image). Multiplied by a
-//! counter that is no affine function of `n` or `w`, but it is one of the value itself: a parameter, with what bounds it.
+//! **Problem.** A row may be `max(n, 0)` long (a Fortran array), `(w + 15) & ~15` (a pitch) or `w / 2` (half
+//! an image). Multiplied by a counter that is no affine function of `n` or `w`, but it is one of the value
+//! itself: a parameter, with what bounds it.
 //!
-//! **Invariant.** What enters the context about such a parameter holds whatever assumptions fail, since the context decides which of
-//! them are needed. What rests on others is an assumption, checked like them.
+//! **Invariant.** What enters the context about such a parameter holds whatever assumptions fail, since the
+//! context decides which of them are needed. What rests on others is an assumption, checked like them.
 
 use crate::accesses::Raw;
 use crate::builder::Builder;
@@ -34,8 +35,8 @@ fn maximum_of(e: &ScevExpr) -> Option<&[ScevExpr]> {
 impl Builder<'_> {
     /// The parameter for an invariant minimum or maximum, with what bounds it. `None` for other expressions.
     ///
-    /// Only the plain inequalities enter the context (`p >= n` and `p >= 0` for `p = max(n, 0)`): they are what keeps
-    /// subscripts inside, and a union would multiply the cases everywhere.
+    /// Only the plain inequalities enter the context (`p >= n` and `p >= 0` for `p = max(n, 0)`): they are
+    /// what keeps subscripts inside, and a union would multiply the cases everywhere.
     pub fn named_extent(&mut self, e: &ScevExpr) -> Result<Option<usize>, Stop> {
         let Some(ops) = maximum_of(e) else { return Ok(None) };
         let place = self.before_region(None)?;
@@ -59,8 +60,9 @@ impl Builder<'_> {
         Ok(Some(index))
     }
 
-    /// Assumes that a size which is computed from a lower and an upper bound is their distance: that there are elements between them. Otherwise views
-    /// are possible in which rows are as long as nothing in the program is, for bounds that leave arrays without elements.
+    /// Assumes that a size which is computed from a lower and an upper bound is their distance: that there
+    /// are elements between them. Otherwise views are possible in which rows are as long as nothing in the
+    /// program is, for bounds that leave arrays without elements.
     fn assume_extent(&mut self, index: usize, ops: &[ScevExpr], place: &Place) -> Result<(), Stop> {
         let mut distances = ops.iter().filter(|o| !matches!(o.kind, ScevKind::Constant(_)));
         let (Some(distance), None) = (distances.next(), distances.next()) else { return Ok(()) };
@@ -81,8 +83,9 @@ impl Builder<'_> {
         self.assume_params(AssumptionKind::NonNegative, same, None, &note)
     }
 
-    /// Replaces maxima by the operand that is the largest wherever an access uses them: where a loop runs `w - 2` times, `max(w, 2)` is `w`. Whether there
-    /// were any. The offsets stay what they are in all iterations that there are.
+    /// Replaces maxima by the operand that is the largest wherever an access uses them: where a loop runs
+    /// `w - 2` times, `max(w, 2)` is `w`. Whether there were any. The offsets stay what they are in all
+    /// iterations that there are.
     pub fn settled_extents(&mut self, offsets: &mut [Polynomial], raws: &[Raw]) -> Result<bool, Stop> {
         let used: BTreeSet<Symbol> = offsets.iter().flat_map(Polynomial::symbols).collect();
         let mut any = false;
@@ -131,7 +134,8 @@ impl Builder<'_> {
         Ok(None)
     }
 
-    /// The polynomial of something that is multiplied by counters or parameters: rounded quotients of parameters get names.
+    /// The polynomial of something that is multiplied by counters or parameters: rounded quotients of
+    /// parameters get names.
     pub fn factor(
         &mut self,
         e: &ScevExpr,
@@ -172,7 +176,8 @@ impl Builder<'_> {
         }
     }
 
-    /// `x / c` of a sum of products: what `c` divides leaves the quotient, `(16 * m * (i / 4) + 4 * j) / 16 = m * (i / 4) + j / 4`.
+    /// `x / c` of a sum of products: what `c` divides leaves the quotient,
+    /// `(16 * m * (i / 4) + 4 * j) / 16 = m * (i / 4) + j / 4`.
     pub fn polynomial_quotient(
         &mut self,
         x: &ScevExpr,
@@ -219,12 +224,14 @@ impl Builder<'_> {
         place.domain.clone().intersect_params(self.context.clone())
     }
 
-    /// The parameter for a quotient, or something else rounded, that does not change in the region; `None` for other expressions.
+    /// The parameter for a quotient, or something else rounded, that does not change in the region; `None`
+    /// for other expressions.
     fn named_quotient(&mut self, e: &ScevExpr, place: &Place) -> Result<Option<usize>, Stop> {
         let value = if self.is_invariant(e) {
             e.clone()
         } else {
-            // A signed division that scalar evolution takes for a black box is one of unsigned numbers where nothing is negative.
+            // A signed division that scalar evolution takes for a black box is one of unsigned numbers where
+            // nothing is negative.
             let inner = match &e.kind {
                 ScevKind::SignExtend(x) | ScevKind::ZeroExtend(x) => x,
                 _ => e,

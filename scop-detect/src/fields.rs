@@ -1,15 +1,19 @@
 //! Members of structures.
 //!
-//! **Problem.** `struct { double x, v; int kind; } *p` is accessed in elements of two widths, which no one array has. Accesses of each width are
-//! an array by themselves, with one base; a launch needs them to be disjoint where one is written, and their ranges are not: they interleave.
+//! **Problem.** `struct { double x, v; int kind; } *p` is accessed in elements of two widths, which no one
+//! array has. Accesses of each width are an array by themselves, with one base; a launch needs them to be
+//! disjoint where one is written, and their ranges are not: they interleave.
 //!
-//! **Approach.** Bytes of two accesses never meet where their offsets, modulo what divides all steps of both, do not: bytes 0 to 8 and 16 to 20 of
-//! every 24. (Types tell nothing: a store may make memory one of another type.)
+//! **Approach.** Bytes of two accesses never meet where their offsets, modulo what divides all steps of both,
+//! do not: bytes 0 to 8 and 16 to 20 of every 24. (Types tell nothing: a store may make memory one of another
+//! type.)
 //!
-//! **Invariants.** A residue holds for every execution of an instruction in the region, since polynomials are exact under the SCoP's assumptions,
-//! and whole numbers whatever their symbols are. Of arrays that interleave each brings back what it wrote and nothing else, as any array does.
+//! **Invariants.** A residue holds for every execution of an instruction in the region, since polynomials are
+//! exact under the SCoP's assumptions, and whole numbers whatever their symbols are. Of arrays that
+//! interleave each brings back what it wrote and nothing else, as any array does.
 //!
-//! **Example.** `p[i].v += p[i].kind` stores at `24 i + 8` and reads at `24 i + 16`: the arrays `p[*][3]` of doubles and `p_2[*][6]` of integers.
+//! **Example.** `p[i].v += p[i].kind` stores at `24 i + 8` and reads at `24 i + 16`: the arrays `p[*][3]` of
+//! doubles and `p_2[*][6]` of integers.
 
 use crate::accesses::Raw;
 use crate::builder::Builder;

@@ -1,4 +1,5 @@
-//! When the blocks of a region are executed: domains of blocks, entries of loops, and parts that are executed as a whole.
+//! When the blocks of a region are executed: domains of blocks, entries of loops, and parts that are executed
+//! as a whole.
 
 use crate::ir::{self, Block, Value};
 use crate::place::Place;
@@ -11,7 +12,8 @@ use std::collections::BTreeMap;
 pub(crate) struct Flow {
     /// All blocks in program order.
     pub order: Vec<Block>,
-    /// The iterations that execute a block; unnamed tuple, one dimension for each loop of the region around it.
+    /// The iterations that execute a block; unnamed tuple, one dimension for each loop of the region around
+    /// it.
     pub domains: BTreeMap<Block, Set>,
     pub loops: BTreeMap<Block, Vec<LoopId>>,
     /// The iterations of the surrounding loops that enter a loop, and its backedge-taken count there.
@@ -19,7 +21,8 @@ pub(crate) struct Flow {
     /// The side of a conditional branch where it is taken: (block, successor) to the iterations.
     pub edges: BTreeMap<(Block, Block), Set>,
     pub subregions: Vec<Subregion>,
-    /// The subregion that a block is in. Such blocks are not in `order`; their domain and loops are those of the head.
+    /// The subregion that a block is in. Such blocks are not in `order`; their domain and loops are those of
+    /// the head.
     pub within: BTreeMap<Block, usize>,
 }
 
@@ -40,7 +43,8 @@ pub(crate) struct Subregion {
     pub blocks: Vec<Block>,
     /// Outer before inner.
     pub loops: Vec<LoopId>,
-    /// The loops around each block that have a bound, those of the model first, and the iterations that may reach it.
+    /// The loops around each block that have a bound, those of the model first, and the iterations that may
+    /// reach it.
     pub places: BTreeMap<Block, Place>,
 }
 

@@ -1,5 +1,5 @@
-//! What an attempt to model a region finds on its way, by concept: parameters, values that data chooses, updates, inspections, and
-//! what is known of ranges and quotients, so that it is not computed again.
+//! What an attempt to model a region finds on its way, by concept: parameters, values that data chooses,
+//! updates, inspections, and what is known of ranges and quotients, so that it is not computed again.
 
 use crate::ir::{Value, handle};
 use isl::{PwAff, Set};
@@ -8,7 +8,8 @@ use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{LoopId, ScevExpr};
 use pollyrs_scop::{AssumptionKind, ChosenBy, ProductRange, Statement, UpdateOp};
 
-/// 64-bit parameters are checked at run time to lie within ±2^46, so that 64-bit address arithmetic cannot wrap.
+/// 64-bit parameters are checked at run time to lie within ±2^46, so that 64-bit address arithmetic cannot
+/// wrap.
 pub(crate) const WIDE_BOUND: i64 = 1 << 46;
 
 #[derive(Clone, Debug)]

@@ -1,18 +1,21 @@
 //! Pairs of arrays that may be one array: calls in place.
 //!
-//! **Problem.** `void f(int n, double *out, const double *a) { for (i) out[i] = a[i] + 1; }` is called as `f(n, b, b)`, too. Each array of a SCoP
-//! has device memory of its own, so a read of `a` sees what the array held before the SCoP. In the program it sees the same, if no store to `out`
-//! at that element comes before it. Where that holds of all reads, arrays that are equal are as good as disjoint ones.
+//! **Problem.** `void f(int n, double *out, const double *a) { for (i) out[i] = a[i] + 1; }` is called as
+//! `f(n, b, b)`, too. Each array of a SCoP has device memory of its own, so a read of `a` sees what the array
+//! held before the SCoP. In the program it sees the same, if no store to `out` at that element comes before
+//! it. Where that holds of all reads, arrays that are equal are as good as disjoint ones.
 //!
-//! **Invariants.** Of a pair one is written by the SCoP and the other is not, so what comes back is the one's; and since two that are written are
-//! never a pair, each pair is proved by itself however many of them are equal. Elements are the same where subscripts are: that takes equal bases,
-//! element sizes and inner sizes, which is checked before the launch where it is not known.
+//! **Invariants.** Of a pair one is written by the SCoP and the other is not, so what comes back is the
+//! one's; and since two that are written are never a pair, each pair is proved by itself however many of them
+//! are equal. Elements are the same where subscripts are: that takes equal bases, element sizes and inner
+//! sizes, which is checked before the launch where it is not known.
 //!
-//! In the model a load runs with the statement that uses it: never earlier than in the program, but perhaps behind a store that it precedes. So what
-//! the original schedule says is no less than what happens, and within an iteration of a block the instructions' own order counts.
+//! In the model a load runs with the statement that uses it: never earlier than in the program, but perhaps
+//! behind a store that it precedes. So what the original schedule says is no less than what happens, and
+//! within an iteration of a block the instructions' own order counts.
 //!
-//! **Example.** `out[i] = a[i] + a[i + 1]` is fine with `out == a`: what is read was not yet stored. `out[i] = a[i] + a[i - 1]` is not:
-//! `{ S0[i] -> S0[i + 1] }` would carry a value.
+//! **Example.** `out[i] = a[i] + a[i + 1]` is fine with `out == a`: what is read was not yet stored.
+//! `out[i] = a[i] + a[i - 1]` is not: `{ S0[i] -> S0[i + 1] }` would carry a value.
 
 use crate::builder::Builder;
 use crate::ir::Value;
@@ -31,7 +34,8 @@ struct Touching<'a> {
 }
 
 impl Builder<'_> {
-    /// Those of `pairs` that may be one array. `schedule` is the original one, `known` holds of the parameters.
+    /// Those of `pairs` that may be one array. `schedule` is the original one, `known` holds of the
+    /// parameters.
     pub fn in_place(
         &self,
         pairs: &[(ArrayId, ArrayId)],
@@ -117,7 +121,8 @@ impl Builder<'_> {
         seen.is_empty()
     }
 
-    /// Whether, of the instances of one iteration, `late` loads before `early` stores. Of two statements that is said of one block only.
+    /// Whether, of the instances of one iteration, `late` loads before `early` stores. Of two statements that
+    /// is said of one block only.
     fn reads_come_first(&self, early: &Touching<'_>, late: &Touching<'_>) -> bool {
         let position = |a: &&Access| match a.value {
             AccessValue::Instruction(v) => Some(self.cfg.position(v.0 as Value)),

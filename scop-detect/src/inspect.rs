@@ -1,18 +1,20 @@
 //! Integers loaded from memory whose values nothing in the code bounds: the `idx[i]` of `x[idx[i]]`.
 //!
-//! **Problem.** What such a subscript may be is in the data. The host can look: it finds the least and the largest of all integers that the
-//! loads may load, before the SCoP runs, and these are parameters, `idx_min <= idx[i] <= idx_max`. Then the load is one of
-//! [`crate::chosen`]'s, with bounds that are parameters, and all else (shapes, overlaps, overflow) is assumed and checked as for any parameter.
+//! **Problem.** What such a subscript may be is in the data. The host can look: it finds the least and the
+//! largest of all integers that the loads may load, before the SCoP runs, and these are parameters,
+//! `idx_min <= idx[i] <= idx_max`. Then the load is one of [`crate::chosen`]'s, with bounds that are
+//! parameters, and all else (shapes, overlaps, overflow) is assumed and checked as for any parameter.
 //!
-//! **Invariants.** Inspected memory is not written by the SCoP: not under the same base (refused here), nor under another one (the touched ranges of
-//! arrays that may overlap are compared before the launch). What a pair of `in_place` arrays has in common is read before it is written, so
-//! its values are those from before, too. The elements that are looked at are all that statements may load; they depend on
-//! what was inspected before only.
+//! **Invariants.** Inspected memory is not written by the SCoP: not under the same base (refused here), nor
+//! under another one (the touched ranges of arrays that may overlap are compared before the launch). What a
+//! pair of `in_place` arrays has in common is read before it is written, so its values are those from before,
+//! too. The elements that are looked at are all that statements may load; they depend on what was inspected
+//! before only.
 //!
 //! Where a list gives elements that are stored to, no two of its integers may be equal ([`crate::scatters`]).
 //!
-//! **Example.** `for (i) y[i] = x[a[b[i]]];` inspects `{ b[i] : 0 <= i < n }`, then `{ a[j] : b_min <= j <= b_max }`, and reads
-//! `{ x[k] : a_min <= k <= a_max }`.
+//! **Example.** `for (i) y[i] = x[a[b[i]]];` inspects `{ b[i] : 0 <= i < n }`, then
+//! `{ a[j] : b_min <= j <= b_max }`, and reads `{ x[k] : a_min <= k <= a_max }`.
 
 use crate::accesses::base_of;
 use crate::builder::Builder;
@@ -40,7 +42,8 @@ pub(crate) struct Looked {
 }
 
 impl Builder<'_> {
-    /// The values of a load at `place`, between what an inspection finds: `[params] -> { [i..., v] }`. `None` if it can't be inspected, or isn't.
+    /// The values of a load at `place`, between what an inspection finds: `[params] -> { [i..., v] }`. `None`
+    /// if it can't be inspected, or isn't.
     pub fn inspected_values(&mut self, flow: &Flow, load: Value, place: &Place) -> Result<Option<Set>, Fail> {
         let Some(n) = self.inspection(flow, load)? else { return Ok(None) };
         let (low, high) = (self.inspections[n].low.clone(), self.inspections[n].high.clone());
@@ -188,7 +191,8 @@ impl Builder<'_> {
         }
     }
 
-    /// What the inspections that anything depends on look at. Must be asked before anything is simplified by what is assumed of inspected values.
+    /// What the inspections that anything depends on look at. Must be asked before anything is simplified by
+    /// what is assumed of inspected values.
     pub fn looked_at(&self, drafts: &[Draft], arrays: &[Array]) -> Result<Vec<Looked>, Fail> {
         let accesses =
             || drafts.iter().flat_map(|d| d.statement.accesses.iter().map(move |a| (&d.statement.domain, a)));

@@ -1,7 +1,7 @@
 //! Reading LLVM IR through the C API: the little that detection asks of single values and blocks.
 //!
-//! Invariant: every handle here is a live value, type or block of the function under analysis. Detection never changes IR,
-//! so a handle stays valid for as long as the analyses do.
+//! Invariant: every handle here is a live value, type or block of the function under analysis. Detection
+//! never changes IR, so a handle stays valid for as long as the analyses do.
 
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMIntPredicate, LLVMTypeKind, LLVMValueKind};
@@ -90,8 +90,8 @@ pub(crate) fn incoming(phi: Value) -> Vec<(Value, Block)> {
     }
 }
 
-/// The instructions that use `v`, each with the block in which the value is needed (a PHI needs it at the end of the
-/// incoming block).
+/// The instructions that use `v`, each with the block in which the value is needed (a PHI needs it at the end
+/// of the incoming block).
 pub(crate) fn uses(v: Value) -> Vec<(Value, Block)> {
     let mut out = Vec::new();
     // SAFETY: live value; the chain ends with null.
@@ -251,7 +251,8 @@ pub(crate) fn is_conditional_store(v: Value) -> bool {
     opcode(v) == Some(Op::LLVMStore) && has_metadata(v, pollyrs_llvm_shim::CONDITIONAL)
 }
 
-/// Whether an access of a flattened branch keeps a minimum, a maximum or its place: a store of one of two values, or a load that need not have been there.
+/// Whether an access of a flattened branch keeps a minimum, a maximum or its place: a store of one of two
+/// values, or a load that need not have been there.
 pub(crate) fn is_kept(v: Value) -> bool {
     address(v).is_some() && has_metadata(v, pollyrs_llvm_shim::KEPT)
 }
@@ -370,7 +371,8 @@ pub(crate) fn is_intrinsic(call: Value) -> bool {
     callee(call).is_some_and(|f| unsafe { LLVMGetIntrinsicID(f) } != 0)
 }
 
-/// The constant sizes of the inner dimensions that the array types on the way to `pointer` name, outermost first.
+/// The constant sizes of the inner dimensions that the array types on the way to `pointer` name, outermost
+/// first.
 pub(crate) fn constant_sizes(pointer: Value) -> Option<Vec<i64>> {
     if opcode(pointer) != Some(Op::LLVMGetElementPtr) {
         // SAFETY: asked of global variables only.

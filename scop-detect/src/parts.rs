@@ -1,19 +1,22 @@
 //! Several arrays in one allocation.
 //!
-//! **Problem.** The levels of an image pyramid lie one after the other, `at` and `next` elements from the start, with rows of `w` and of `w / 2`;
-//! a work array holds a vector and behind it a matrix. All are accesses to one base pointer, but no shape fits them. Each is an array by itself,
-//! at a *shift* from the base that does not change: the products and parameters in its offsets that multiply no counter.
+//! **Problem.** The levels of an image pyramid lie one after the other, `at` and `next` elements from the
+//! start, with rows of `w` and of `w / 2`; a work array holds a vector and behind it a matrix. All are
+//! accesses to one base pointer, but no shape fits them. Each is an array by itself, at a *shift* from the
+//! base that does not change: the products and parameters in its offsets that multiply no counter.
 //!
-//! One array may begin anywhere, too: layer `l` of all activations, `a[l * B * T * C + i]`, is a vector `l * B * T * C` elements from the base, not an
-//! array of four dimensions in which the layer has to be the last subscript but one. What all accesses have in common belongs to the place of the
-//! array, if it does without a condition on sizes or with a weaker one.
+//! One array may begin anywhere, too: layer `l` of all activations, `a[l * B * T * C + i]`, is a vector
+//! `l * B * T * C` elements from the base, not an array of four dimensions in which the layer has to be the
+//! last subscript but one. What all accesses have in common belongs to the place of the array, if it does
+//! without a condition on sizes or with a weaker one.
 //!
-//! **Invariants.** The parts have one base and different shifts; no two of them of which one is written are touched in the same bytes, which is
-//! checked at run time as for arrays of different bases. A stride of the part, `ld` in `A[i * ld + ld + j]`, is in no shift, so that rows of
-//! one matrix are not taken apart; `k * ld` is.
+//! **Invariants.** The parts have one base and different shifts; no two of them of which one is written are
+//! touched in the same bytes, which is checked at run time as for arrays of different bases. A stride of the
+//! part, `ld` in `A[i * ld + ld + j]`, is in no shift, so that rows of one matrix are not taken apart;
+//! `k * ld` is.
 //!
-//! **Example.** `L[next + y * (w / 2) + x] = L[at + 2 * y * w + 2 * x]` is the array `L[*][w / 2]` at `8 * next` bytes, and `L_2[*][w]` at
-//! `8 * at`.
+//! **Example.** `L[next + y * (w / 2) + x] = L[at + 2 * y * w + 2 * x]` is the array `L[*][w / 2]` at
+//! `8 * next` bytes, and `L_2[*][w]` at `8 * at`.
 
 use crate::accesses::{Raw, Shaped};
 use crate::builder::Builder;
@@ -44,8 +47,8 @@ pub(crate) struct Part {
 }
 
 impl Builder<'_> {
-    /// The arrays that the accesses of `base` are to: one, or where that has no shape that is mostly right, several; and several
-    /// where elements of different widths are apart.
+    /// The arrays that the accesses of `base` are to: one, or where that has no shape that is mostly right,
+    /// several; and several where elements of different widths are apart.
     pub fn arrays_of(&mut self, base: Value, raws: &[Raw]) -> Result<Vec<Part>, Fail> {
         let widths = by_width(raws);
         if widths.len() > 1 {
@@ -96,8 +99,9 @@ impl Builder<'_> {
         Ok(vec![Part { shaped: whole, shift: None, accesses: (0..raws.len()).collect() }])
     }
 
-    /// The accesses without what is the same in all of their offsets, where that has a shape that is right for more sizes. `before` is what was
-    /// assumed before the shape `whole`, which all of the offset has, if it has one.
+    /// The accesses without what is the same in all of their offsets, where that has a shape that is right
+    /// for more sizes. `before` is what was assumed before the shape `whole`, which all of the offset has, if
+    /// it has one.
     fn at_a_distance(
         &mut self,
         base: Value,
@@ -143,9 +147,10 @@ impl Builder<'_> {
         Ok(None)
     }
 
-    /// The accesses to rows of a table without the elements that all of them leave out at the beginning, where that makes the shape right for more
-    /// sizes: matrices that begin at 1 (Numerical Recipes) have pointers to the place in front of each row, and `a[i][m]` is the last
-    /// of `m` elements. `before` is what was assumed before the shape that all is for now.
+    /// The accesses to rows of a table without the elements that all of them leave out at the beginning,
+    /// where that makes the shape right for more sizes: matrices that begin at 1 (Numerical Recipes) have
+    /// pointers to the place in front of each row, and `a[i][m]` is the last of `m` elements. `before` is
+    /// what was assumed before the shape that all is for now.
     fn behind_first_elements(
         &mut self,
         base: Value,
@@ -185,8 +190,9 @@ impl Builder<'_> {
         (self.assumed, self.assumptions, self.ranges) = assumed;
     }
 
-    /// The arrays at different shifts, if all have shapes that are mostly right. What has one shape that is hardly ever right is a part of a
-    /// matrix rather than several arrays, unless those have different shapes.
+    /// The arrays at different shifts, if all have shapes that are mostly right. What has one shape that is
+    /// hardly ever right is a part of a matrix rather than several arrays, unless those have different
+    /// shapes.
     fn parts(&mut self, base: Value, raws: &[Raw], different: bool) -> Result<Option<Vec<Part>>, Fail> {
         let groups = by_shift(raws);
         if !(2..=MAX_PARTS).contains(&groups.len()) || !in_one_nest(raws, &groups) {
@@ -272,8 +278,8 @@ fn same_sizes(a: &Shaped, b: &Shaped) -> isl::Result<bool> {
     Ok(same)
 }
 
-/// The accesses with their shifts, in the order of the first ones. What is a stride of any access tells no two arrays apart: an extent with two
-/// names (`n` and `max(n, 0)`) would make two of one matrix.
+/// The accesses with their shifts, in the order of the first ones. What is a stride of any access tells no
+/// two arrays apart: an extent with two names (`n` and `max(n, 0)`) would make two of one matrix.
 fn by_shift(raws: &[Raw]) -> Vec<(Polynomial, Vec<usize>)> {
     let own: Vec<BTreeSet<Monomial>> = raws.iter().map(strides).collect();
     let all: BTreeSet<Monomial> = own.iter().flatten().cloned().collect();
@@ -311,7 +317,8 @@ fn common(raws: &[Raw]) -> Option<Polynomial> {
     shared
 }
 
-/// Whether loop nests connect the groups. Nests that follow each other may have two views of one array; each by itself has one.
+/// Whether loop nests connect the groups. Nests that follow each other may have two views of one array; each
+/// by itself has one.
 fn in_one_nest(raws: &[Raw], groups: &[(Polynomial, Vec<usize>)]) -> bool {
     let nested = |a: &usize, b: &usize| {
         let (a, b) = (&raws[*a].place.loops, &raws[*b].place.loops);

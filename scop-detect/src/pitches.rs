@@ -1,12 +1,14 @@
 //! Pitches: parameters that count bytes, by parameters that count elements.
 //!
-//! **Problem.** The strides in a Fortran descriptor and the pitch of an image are in bytes: `A + pitch * i + 8 * j` is no access to an array of
-//! `double` unless `pitch` is a multiple of 8. That it is one is checked at run time: `pitch = 8 * q`, with a parameter `q` for the quotient.
-//! flang writes the same as `(pitch * i >> 3) + j`, which rounds down, but to what it is anyway under that condition.
+//! **Problem.** The strides in a Fortran descriptor and the pitch of an image are in bytes:
+//! `A + pitch * i + 8 * j` is no access to an array of `double` unless `pitch` is a multiple of 8. That it is
+//! one is checked at run time: `pitch = 8 * q`, with a parameter `q` for the quotient. flang writes the same
+//! as `(pitch * i >> 3) + j`, which rounds down, but to what it is anyway under that condition.
 //!
-//! **Unit strides.** `A + s0 * i + s1 * j` with both strides in bytes, from a descriptor, is the element `a(i, j)` of an assumed-shape array or
-//! of one behind a pointer. It is one of two dimensions where elements lie side by side, `s0 = 8`, which is assumed: nearly all arrays are like that,
-//! sections of them with a step are not. Which stride is that of the first dimension the order in the descriptor tells.
+//! **Unit strides.** `A + s0 * i + s1 * j` with both strides in bytes, from a descriptor, is the element
+//! `a(i, j)` of an assumed-shape array or of one behind a pointer. It is one of two dimensions where elements
+//! lie side by side, `s0 = 8`, which is assumed: nearly all arrays are like that, sections of them with a
+//! step are not. Which stride is that of the first dimension the order in the descriptor tells.
 
 use crate::builder::Builder;
 use crate::fail::{Fail, Stop};
@@ -19,7 +21,8 @@ use pollyrs_scop::{AssumptionKind, RejectReason};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Builder<'_> {
-    /// Replaces parameters of `offsets`, in bytes, that keep one from being a multiple of the size of an element.
+    /// Replaces parameters of `offsets`, in bytes, that keep one from being a multiple of the size of an
+    /// element.
     pub fn pitches_in_elements(
         &mut self,
         offsets: &mut [Polynomial],
@@ -31,7 +34,8 @@ impl Builder<'_> {
         })
     }
 
-    /// Replaces the stride of the first dimension by the size of an element, where a descriptor has all the strides.
+    /// Replaces the stride of the first dimension by the size of an element, where a descriptor has all the
+    /// strides.
     pub fn unit_strides(&mut self, offsets: &mut [Polynomial], bytes: u64, first: Value) -> Result<(), Fail> {
         let mut strides = BTreeSet::new();
         for (m, c) in offsets.iter().flat_map(Polynomial::terms) {
@@ -73,7 +77,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The place in memory that a parameter was loaded from before the region: an address and a distance in bytes.
+    /// The place in memory that a parameter was loaded from before the region: an address and a distance in
+    /// bytes.
     fn loaded_from(&self, e: &ScevExpr) -> Option<(usize, i64)> {
         let ScevKind::Unknown(mut v) = e.kind else { return None };
         // A load under a condition.

@@ -6,8 +6,9 @@ use isl::{Set, Space};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{LoopId, ScevExpr};
 
-/// The loops around an expression inside the region, outermost first, and the iterations that evaluate it, `[params] -> { [i0, ..., v0, ...] }`
-/// with one dimension a loop, and then one for each value that data chooses.
+/// The loops around an expression inside the region, outermost first, and the iterations that evaluate it,
+/// `[params] -> { [i0, ..., v0, ...] }` with one dimension a loop, and then one for each value that data
+/// chooses.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     pub loops: Vec<LoopId>,

@@ -1,14 +1,17 @@
 //! Ranges of polynomials that the host checks.
 //!
-//! **Problem.** `A[i * n + j]` with an index of 32 bits is right as long as `i * n + j` stays below 2^32. isl has no products of
-//! parameters, and bounds on the factors (`n <= 46340`) refuse most of the sizes that fit. The host can compute the largest value.
+//! **Problem.** `A[i * n + j]` with an index of 32 bits is right as long as `i * n + j` stays below 2^32. isl
+//! has no products of parameters, and bounds on the factors (`n <= 46340`) refuse most of the sizes that fit.
+//! The host can compute the largest value.
 //!
-//! **Invariant.** Of a polynomial without products of counters, `c0 + c1 * i1 + ...` with coefficients in the parameters, every value on
-//! the domain is between the sum of the least and the sum of the largest `ck * ik`, for `ik` between its least and largest value on the
-//! domain. For a box that is exact. The sign of a coefficient need not be known: the host takes the smaller and the larger product.
+//! **Invariant.** Of a polynomial without products of counters, `c0 + c1 * i1 + ...` with coefficients in the
+//! parameters, every value on the domain is between the sum of the least and the sum of the largest
+//! `ck * ik`, for `ik` between its least and largest value on the domain. For a box that is exact. The sign
+//! of a coefficient need not be known: the host takes the smaller and the larger product.
 //!
-//! What belongs together is bounded together: in `(i == n - 1 ? 0 : i + 1) * n`, which is `n + i * n + q * n` with `q = -n` in the last
-//! row, it is `i + q` that stays above -2, not `q`; in `(t % 3) * n`, which is `t * n + q * -3n` with `q = t / 3`, it is `t - 3 q`.
+//! What belongs together is bounded together: in `(i == n - 1 ? 0 : i + 1) * n`, which is `n + i * n + q * n`
+//! with `q = -n` in the last row, it is `i + q` that stays above -2, not `q`; in `(t % 3) * n`, which is
+//! `t * n + q * -3n` with `q = t / 3`, it is `t - 3 q`.
 
 use crate::builder::Builder;
 use crate::fail::{Stop, value_location};
@@ -30,7 +33,8 @@ type Terms = Vec<(i64, Vec<PwAff>)>;
 /// A coefficient, with the dimensions that it stands before, up to a number each.
 type Factor = (Polynomial, Vec<(usize, i64)>);
 
-/// The coefficients of the counters of `p`, and what is left of `sum`, which is `p` without its constant; `None` with products of counters.
+/// The coefficients of the counters of `p`, and what is left of `sum`, which is `p` without its constant;
+/// `None` with products of counters.
 fn factors(p: &Polynomial, sum: &Polynomial) -> Option<(Vec<Factor>, Polynomial)> {
     let mut rest = sum.clone();
     let mut sums: Vec<Factor> = Vec::new();
@@ -107,7 +111,8 @@ impl Bounded {
         let mut found = Vec::new();
         for (d, times) in dims {
             let Ok(at) = i32::try_from(d) else { return Ok(None) };
-            // A hull has fewer cases, but what bounds one part of a band from above, `max(0, i - k)`, is no bound of the hull.
+            // A hull has fewer cases, but what bounds one part of a band from above, `max(0, i - k)`, is no
+            // bound of the hull.
             let range = match &self.hull {
                 Some(hull) if d < self.dims => match self.bounds(hull, at) {
                     Some(wide) => Some(narrower(wide, self.bounds(&self.domain, at), &self.executed)?),
@@ -125,7 +130,8 @@ impl Bounded {
 }
 
 impl Builder<'_> {
-    /// Assumes that `p`, over the dimensions of `place` and `quasi`, lies in `low..=high` wherever `place` is executed.
+    /// Assumes that `p`, over the dimensions of `place` and `quasi`, lies in `low..=high` wherever `place` is
+    /// executed.
     pub fn assume_range(
         &mut self,
         kind: AssumptionKind,
@@ -253,9 +259,10 @@ impl Builder<'_> {
 
     /// Assumes bounds under which the product terms of `p` stay inside the type of `x`.
     ///
-    /// Products are beyond isl, so the condition is a sufficient one: with `s` the sum of the coefficients' absolute values
-    /// and `d` the degree, every symbol `v` has `|v| <= K` where `s * K^d` is below the type's bound. For an unsigned linear
-    /// index `i*n + j` of 32 bits that is `n <= 46340`, `j <= 46340`. Returns `K`.
+    /// Products are beyond isl, so the condition is a sufficient one: with `s` the sum of the coefficients'
+    /// absolute values and `d` the degree, every symbol `v` has `|v| <= K` where `s * K^d` is below the
+    /// type's bound. For an unsigned linear index `i*n + j` of 32 bits that is `n <= 46340`, `j <= 46340`.
+    /// Returns `K`.
     pub fn bound_products(
         &mut self,
         p: &Polynomial,
@@ -319,8 +326,9 @@ impl Builder<'_> {
     }
 }
 
-/// Of two ranges for the parameters in `within`, the second one where that ends earlier. A hull of the iterations for different parameters (`n > 0`, and `n <= 0` where
-/// `n - 1` iterations of 32 bits are some 2^32) forgets which belong to which, and nobody's index would be found to fit.
+/// Of two ranges for the parameters in `within`, the second one where that ends earlier. A hull of the
+/// iterations for different parameters (`n > 0`, and `n <= 0` where `n - 1` iterations of 32 bits are some
+/// 2^32) forgets which belong to which, and nobody's index would be found to fit.
 fn narrower(
     wide: (PwAff, PwAff),
     narrow: Option<(PwAff, PwAff)>,
@@ -333,7 +341,8 @@ fn narrower(
     Ok(if same { wide } else { narrow })
 }
 
-/// The dimension `d` of a set and where it is in the result: of a polyhedron of many dimensions that is its shadow, which is as good for a range.
+/// The dimension `d` of a set and where it is in the result: of a polyhedron of many dimensions that is its
+/// shadow, which is as good for a range.
 fn shadow(set: &Set, d: i32) -> isl::Result<(Set, i32)> {
     const FEW: u32 = 2;
     match set.dim(DimType::Set)? > FEW && set.n_basic_set()? == 1 {
@@ -373,8 +382,8 @@ fn is_same_term(a: &ProductTerm, b: &ProductTerm) -> isl::Result<bool> {
     Ok(true)
 }
 
-/// Whether no piece has a denominator outside of rounded quotients. Between the rows of a pitch in bytes, bounds of unions may be fractions
-/// that are whole only where they count, which isl does not optimise over.
+/// Whether no piece has a denominator outside of rounded quotients. Between the rows of a pitch in bytes,
+/// bounds of unions may be fractions that are whole only where they count, which isl does not optimise over.
 fn is_integral(f: &PwAff) -> isl::Result<bool> {
     for (_, aff) in f.pieces()? {
         if !aff.denominator()?.is_one()? {
@@ -396,7 +405,8 @@ fn sum_of(domain: &Set, dims: &[(usize, i64)]) -> isl::Result<Set> {
     domain.clone().apply(Map::from_pw_multi_aff(sum)?)
 }
 
-/// Bounds of a sum for parameters in `within`, from those of its factors one by one; `None` where there are none.
+/// Bounds of a sum for parameters in `within`, from those of its factors one by one; `None` where there are
+/// none.
 fn interval(terms: &[ProductTerm], within: &Set) -> isl::Result<Option<(i128, i128)>> {
     let of = |f: &PwAff| -> isl::Result<Option<(i128, i128)>> {
         let f = f.clone().intersect_params(within.clone())?;

@@ -1,14 +1,16 @@
 //! Values that are stored and used again in the same iteration.
 //!
-//! **Problem.** In `A[i] = exp(A[i] - m); s += A[i];` compilers add the value that they stored. A loop around one statement with both is as serial as the
-//! sum, with everything that its terms cost; the same in `r[i] -= a * q[i]; rr += r[i] * r[i];`.
+//! **Problem.** In `A[i] = exp(A[i] - m); s += A[i];` compilers add the value that they stored. A loop around
+//! one statement with both is as serial as the sum, with everything that its terms cost; the same in
+//! `r[i] -= a * q[i]; rr += r[i] * r[i];`.
 //!
-//! **Method.** The effect that writes the carried cell takes the value from the element where the block has stored it, so that the store is a
-//! statement by itself, whose loop may run in parallel.
+//! **Method.** The effect that writes the carried cell takes the value from the element where the block has
+//! stored it, so that the store is a statement by itself, whose loop may run in parallel.
 //!
-//! **Invariants.** Effect and store belong to one block, the effect runs when the block is over, the store is not conditional, and nothing in the
-//! block stores to the same base after it; arrays of different bases do not overlap. So the element holds the value. (That the order of
-//! statements stays so is what the dependences say: the access is a read of the array like any other.)
+//! **Invariants.** Effect and store belong to one block, the effect runs when the block is over, the store is
+//! not conditional, and nothing in the block stores to the same base after it; arrays of different bases do
+//! not overlap. So the element holds the value. (That the order of statements stays so is what the
+//! dependences say: the access is a read of the array like any other.)
 
 use crate::accesses::base_of;
 use crate::builder::Builder;
@@ -23,7 +25,8 @@ use std::collections::BTreeSet;
 const MAX_TREE: usize = 64;
 
 impl Builder<'_> {
-    /// The store after which `v`, an operand of what `e` writes, lies in memory: if a statement of its own can then be parallel.
+    /// The store after which `v`, an operand of what `e` writes, lies in memory: if a statement of its own
+    /// can then be parallel.
     pub fn stored_before(&self, fx: &Effects, e: &Effect, v: Value) -> Result<Option<Value>, Fail> {
         let Out::Cell(value, cell) = e.out else { return Ok(None) };
         let at_the_end = fx.cells[cell].kind == CellKind::Phi && e.at == usize::MAX;
@@ -48,8 +51,8 @@ impl Builder<'_> {
         Ok(self.worth_a_statement(e, v, stores[at], base)?.then_some(stores[at]))
     }
 
-    /// Whether `v` costs something, or is computed from the array itself (which keeps store and cell in one statement), and not from what the
-    /// iterations before have left.
+    /// Whether `v` costs something, or is computed from the array itself (which keeps store and cell in one
+    /// statement), and not from what the iterations before have left.
     fn worth_a_statement(&self, e: &Effect, v: Value, store: Value, base: Value) -> Result<bool, Fail> {
         let (mut worth, mut seen, mut next) = (false, BTreeSet::new(), vec![v]);
         let own = self.an.innermost_loop(e.block).map(|l| &self.an.loops()[l.0].blocks);

@@ -1,16 +1,19 @@
-//! Stores to elements that a list of integers gives: `y[list[i]] = …`, `a[idx[i]] += b[i]`, `q[list[i] * m + j] = …`.
+//! Stores to elements that a list of integers gives: `y[list[i]] = …`, `a[idx[i]] += b[i]`,
+//! `q[list[i] * m + j] = …`.
 //!
-//! **Problem.** Two iterations may store to one element. Where no two integers of the list are equal, none do: the host looks ([`crate::inspect`]), and the original
-//! loop runs where two are.
+//! **Problem.** Two iterations may store to one element. Where no two integers of the list are equal, none
+//! do: the host looks ([`crate::inspect`]), and the original loop runs where two are.
 //!
-//! **Approach.** Each access of such an array gets a *place*: the subscripts of the integer in its list, and those of the array that do not depend on it. One subscript
-//! is the integer and something that is the same for all accesses, so that the same element is the same integer, which by what was found has one subscript in the list.
-//! Dependences are those of the places.
+//! **Approach.** Each access of such an array gets a *place*: the subscripts of the integer in its list, and
+//! those of the array that do not depend on it. One subscript is the integer and something that is the same
+//! for all accesses, so that the same element is the same integer, which by what was found has one subscript
+//! in the list. Dependences are those of the places.
 //!
-//! **Invariants.** All accesses of the array have a place, by the same list and the same subscript. What the device loads of the list is among what is looked at, and the SCoP does not
-//! write it.
+//! **Invariants.** All accesses of the array have a place, by the same list and the same subscript. What the
+//! device loads of the list is among what is looked at, and the SCoP does not write it.
 //!
-//! **Example.** `for (t) for (i) y[list[i]] += b[i];` has the places `{ S0[t, i] -> [i] }`, and is parallel in `i`.
+//! **Example.** `for (t) for (i) y[list[i]] += b[i];` has the places `{ S0[t, i] -> [i] }`, and is parallel
+//! in `i`.
 
 use crate::builder::Builder;
 use crate::fail::Fail;
@@ -48,7 +51,8 @@ impl Builder<'_> {
         Some((v, self.inspections.iter().position(|i| i.looks_at(v))?))
     }
 
-    /// Gives the accesses of arrays that are stored to under a subscript from a list their places. The result is a store of an array that has none.
+    /// Gives the accesses of arrays that are stored to under a subscript from a list their places. The result
+    /// is a store of an array that has none.
     pub fn add_places(
         &mut self,
         drafts: &mut [Draft],

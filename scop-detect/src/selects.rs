@@ -1,12 +1,14 @@
-//! Selections under affine conditions: `c ? a : b` as a piecewise function, or as a polynomial with piecewise factors.
+//! Selections under affine conditions: `c ? a : b` as a piecewise function, or as a polynomial with piecewise
+//! factors.
 //!
-//! **Problem.** Boundary handling reads `A[(i > 0 ? i - 1 : 0) * n + j]`. LLVM multiplies into the arms, `i > 0 ? (i - 1) * n : 0`,
-//! so neither the arms nor the whole are affine. The difference of the arms is `n * (i - 1)`: a product of parameters times an
-//! affine function. With the quasi-affine function `s = (i > 0 ? i - 1 : 0)` the whole is the polynomial `0 + n * s`, which
-//! delinearizes as if the source had said so.
+//! **Problem.** Boundary handling reads `A[(i > 0 ? i - 1 : 0) * n + j]`. LLVM multiplies into the arms,
+//! `i > 0 ? (i - 1) * n : 0`, so neither the arms nor the whole are affine. The difference of the arms is
+//! `n * (i - 1)`: a product of parameters times an affine function. With the quasi-affine function
+//! `s = (i > 0 ? i - 1 : 0)` the whole is the polynomial `0 + n * s`, which delinearizes as if the source had
+//! said so.
 //!
-//! **Invariant.** An arm may overflow or be poison where the other one is selected: each is looked at on its own part of the
-//! domain only.
+//! **Invariant.** An arm may overflow or be poison where the other one is selected: each is looked at on its
+//! own part of the domain only.
 
 use crate::builder::Builder;
 use crate::fail::Stop;
@@ -58,8 +60,8 @@ impl Builder<'_> {
         ))
     }
 
-    /// `c ? a : b`, where the arms are polynomials: `b` plus, for each product of parameters in `a - b`, that product times a new
-    /// quasi-affine function.
+    /// `c ? a : b`, where the arms are polynomials: `b` plus, for each product of parameters in `a - b`, that
+    /// product times a new quasi-affine function.
     pub fn polynomial_selection(
         &mut self,
         v: Value,
@@ -131,8 +133,8 @@ impl Builder<'_> {
     }
 }
 
-/// `p` as a sum of products of parameters times affine functions. One product that divides every term is preferred; `None` if
-/// counters are multiplied with each other.
+/// `p` as a sum of products of parameters times affine functions. One product that divides every term is
+/// preferred; `None` if counters are multiplied with each other.
 fn affine_factors(p: &Polynomial) -> Option<Vec<(Monomial, Polynomial)>> {
     if p.is_zero() {
         return Some(Vec::new());

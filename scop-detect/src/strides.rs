@@ -1,18 +1,22 @@
 //! Strides that are parameters of their own, and products of parameters that are offsets.
 //!
-//! **Problem.** `A[b * batch + i * lda + j]` has strides that nothing ties to each other. It is an array of three dimensions if `batch`
-//! is a multiple of `lda`, as it is where matrices are stored one after the other: `batch = lda * q`, checked at run time, with the
-//! number of rows `q` a parameter that the host computes.
+//! **Problem.** `A[b * batch + i * lda + j]` has strides that nothing ties to each other. It is an array of
+//! three dimensions if `batch` is a multiple of `lda`, as it is where matrices are stored one after the
+//! other: `batch = lda * q`, checked at run time, with the number of rows `q` a parameter that the host
+//! computes.
 //!
-//! `A[(bi * bs + i) * ld + bj * bs + j]`, one block of a matrix, has products of parameters in its subscripts. Neither is a size; each is a number
-//! that does not change, with a name of its own.
+//! `A[(bi * bs + i) * ld + bj * bs + j]`, one block of a matrix, has products of parameters in its
+//! subscripts. Neither is a size; each is a number that does not change, with a name of its own.
 //!
-//! `A[(c * h + y) * w + p]` with `p < h * w` walks through planes as if they were rows: the product in the bound is the size of a plane.
+//! `A[(c * h + y) * w + p]` with `p < h * w` walks through planes as if they were rows: the product in the
+//! bound is the size of a plane.
 //!
-//! `A[off + i * ld + j]` is a part of a matrix that begins anywhere: at row `off / ld` and column `off % ld`, each a parameter.
+//! `A[off + i * ld + j]` is a part of a matrix that begins anywhere: at row `off / ld` and column `off % ld`,
+//! each a parameter.
 //!
-//! **Invariant.** The polynomials with `lda * q` for `batch` are those of the program where the check holds. A named product is the
-//! program's modulo 2^64, as its addresses are, and so is `ld * (off / ld) + off % ld`.
+//! **Invariant.** The polynomials with `lda * q` for `batch` are those of the program where the check holds.
+//! A named product is the program's modulo 2^64, as its addresses are, and so is
+//! `ld * (off / ld) + off % ld`.
 
 use crate::accesses::Raw;
 use crate::builder::{Builder, has_division};
@@ -28,8 +32,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const NEAR: [i64; 5] = [0, 1, -1, 2, -2];
 
 impl Builder<'_> {
-    /// Writes what is rounded and no function of the iteration as the parameter that is the same as a stride: `A[i * (n / 2 + 1) + j]` from `i = 1` on
-    /// begins at `n / 2 + 1`.
+    /// Writes what is rounded and no function of the iteration as the parameter that is the same as a stride:
+    /// `A[i * (n / 2 + 1) + j]` from `i = 1` on begins at `n / 2 + 1`.
     pub fn named_quotients(&mut self, offsets: &mut [Polynomial], raws: &[Raw]) -> isl::Result<()> {
         let mut strides = BTreeSet::new();
         for (m, _) in offsets.iter().flat_map(Polynomial::terms) {
@@ -72,7 +76,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Gives names to products of parameters that are in no stride, as they are or as factors of one. Whether there were any.
+    /// Gives names to products of parameters that are in no stride, as they are or as factors of one. Whether
+    /// there were any.
     pub fn named_products(&mut self, offsets: &mut [Polynomial]) -> Result<bool, Stop> {
         let constant = |m: &Monomial| m.factors().all(|(s, _)| matches!(s, Symbol::Param(_)));
         let mut strides = BTreeSet::new();
@@ -111,7 +116,8 @@ impl Builder<'_> {
         Ok(any)
     }
 
-    /// Replaces products of parameters by a parameter that is the product, where one bounds loops. Whether there were any.
+    /// Replaces products of parameters by a parameter that is the product, where one bounds loops. Whether
+    /// there were any.
     pub fn flat_products(&mut self, offsets: &mut [Polynomial], raws: &[Raw]) -> Result<bool, Stop> {
         let mut bounds = BTreeSet::new();
         for r in raws {
@@ -158,8 +164,8 @@ impl Builder<'_> {
         Some((all?.into_iter().map(Symbol::Param).collect(), !e.nsw))
     }
 
-    /// Replaces parameters that all subscripts of `shape` are shifted by, and which nothing bounds, by a row and a column. Whether there
-    /// were any.
+    /// Replaces parameters that all subscripts of `shape` are shifted by, and which nothing bounds, by a row
+    /// and a column. Whether there were any.
     pub fn split_offsets(
         &mut self,
         offsets: &mut [Polynomial],
@@ -213,8 +219,8 @@ impl Builder<'_> {
         Ok(any && !sizes.is_empty())
     }
 
-    /// Replaces strides of outer loops by multiples of those of inner ones, where two single parameters are strides, neither of
-    /// which occurs in another product.
+    /// Replaces strides of outer loops by multiples of those of inner ones, where two single parameters are
+    /// strides, neither of which occurs in another product.
     pub fn nested_strides(&mut self, offsets: &mut [Polynomial], raws: &[Raw]) -> Result<(), Fail> {
         // For each parameter that is a stride by itself, up to a number, the outermost loop it goes with.
         let mut strides: BTreeMap<usize, usize> = BTreeMap::new();
@@ -242,7 +248,8 @@ impl Builder<'_> {
         if order.len() < 2 || order.windows(2).any(|w| w[0].0 == w[1].0) {
             return Ok(());
         }
-        // Strides that no access has together are those of two views of the array, equal more often than multiples.
+        // Strides that no access has together are those of two views of the array, equal more often than
+        // multiples.
         let together = |p: usize, q: usize| {
             let has = |o: &Polynomial, p: usize| o.symbols().into_iter().any(|s| s == Symbol::Param(p));
             offsets.iter().any(|o| has(o, p) && has(o, q))

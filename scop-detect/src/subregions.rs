@@ -1,18 +1,20 @@
 //! Subregions: control flow that depends on data, taken into a statement whole.
 //!
-//! **Problem.** `if (x[i] == y[j]) a = ...; else b = ...;` and `while (z < 4) z = z * z + c;` have no affine description. Polly calls the
-//! single-entry single-exit regions around them non-affine subregions and makes each one statement; so do we, where the region lies
-//! in an affine loop. Its blocks have the iterations of the block in front, the *head*; what it reads and writes is what it may
-//! touch, as far as that can be bounded; values that leave it are values of the statement.
+//! **Problem.** `if (x[i] == y[j]) a = ...; else b = ...;` and `while (z < 4) z = z * z + c;` have no affine
+//! description. Polly calls the single-entry single-exit regions around them non-affine subregions and makes
+//! each one statement; so do we, where the region lies in an affine loop. Its blocks have the iterations of
+//! the block in front, the *head*; what it reads and writes is what it may touch, as far as that can be
+//! bounded; values that leave it are values of the statement.
 //!
-//! **What an access may touch.** An access in a loop of the subregion has that loop's counter as a further dimension, bounded by
-//! the least bound that scalar evolution finds for the loop; conditions that are affine after all restrict it as they would
-//! outside. Projected on the iterations of the statement this is the access relation. An address that depends on a counter
-//! without bound, or on data, is refused.
+//! **What an access may touch.** An access in a loop of the subregion has that loop's counter as a further
+//! dimension, bounded by the least bound that scalar evolution finds for the loop; conditions that are affine
+//! after all restrict it as they would outside. Projected on the iterations of the statement this is the
+//! access relation. An address that depends on a counter without bound, or on data, is refused.
 //!
-//! **Invariants.** Subregions are disjoint and contain no head. No loop of a subregion whose iterations can be counted stores to
-//! memory, but for a single one beneath a branch: what may be parallel stays visible to the scheduler as loops of the model, and a
-//! convergence loop around a stencil is no statement. If the single one was the parallel loop, the caller tries again without
+//! **Invariants.** Subregions are disjoint and contain no head. No loop of a subregion whose iterations can
+//! be counted stores to memory, but for a single one beneath a branch: what may be parallel stays visible to
+//! the scheduler as loops of the model, and a convergence loop around a stencil is no statement. If the
+//! single one was the parallel loop, the caller tries again without
 //! ([`crate::DetectOptions::counted_stores`]).
 //!
 //! **Example.** `for (i) { x = B[i]; k = 0; while (k < n && x > 1) { x *= C[k]; k++; } A[i] = k; }` is
@@ -64,8 +66,8 @@ pub(crate) fn describe(s: &Subregion, an: &Analyses<'_>) -> pollyrs_scop::Subreg
 }
 
 impl Builder<'_> {
-    /// Makes a subregion of what `block` could not be modelled with: the loop that it is the header of, or its branch. `None` if that
-    /// is not possible.
+    /// Makes a subregion of what `block` could not be modelled with: the loop that it is the header of, or
+    /// its branch. `None` if that is not possible.
     pub fn subregion(&mut self, flow: &mut Flow, block: Block, why: &Fail) -> Result<Option<()>, Fail> {
         let header = match &why.reason {
             RejectReason::Condition { .. } if flow.domains.contains_key(&block) => false,
@@ -157,7 +159,8 @@ impl Builder<'_> {
             let stores = ir::instructions(*b).iter().any(|i| ir::opcode(*i) == Some(Op::LLVMStore));
             let branch = ir::terminator(*b).and_then(ir::opcode) == Some(Op::LLVMBr);
             let back = self.cfg.successors(*b).contains(&s.head);
-            // Such a loop may be parallel. One of them beneath a branch is likely to be the short loop over the parts of an element.
+            // Such a loop may be parallel. One of them beneath a branch is likely to be the short loop over
+            // the parts of an element.
             let counted = |l: &LoopId| self.an.backedge_taken_count(*l).kind != ScevKind::CouldNotCompute;
             let counted = inner.last().is_some_and(counted);
             let short = s.branches && inner.len() == 1 && self.counted_stores;
@@ -308,7 +311,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Finds out which accesses of the statement's subregion happen in every execution: no way through it avoids the element.
+    /// Finds out which accesses of the statement's subregion happen in every execution: no way through it
+    /// avoids the element.
     pub fn find_certain(&self, s: &Subregion, statement: &mut Statement) -> Result<(), Fail> {
         let mut at = Vec::new();
         for (i, a) in statement.accesses.iter().enumerate() {

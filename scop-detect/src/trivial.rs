@@ -1,10 +1,12 @@
 //! Conditions that hold for trivial sizes only, or for none that programs have.
 //!
-//! **Problem.** A loop that is on the device where `step >= n` is there for one iteration, and nowhere else; a remark would call it offloaded all
-//! the same. So it would if a row had to hold all elements that an index of 32 bits can name. Such a model is refused, for what it assumes.
+//! **Problem.** A loop that is on the device where `step >= n` is there for one iteration, and nowhere else;
+//! a remark would call it offloaded all the same. So it would if a row had to hold all elements that an index
+//! of 32 bits can name. Such a model is refused, for what it assumes.
 //!
-//! **Approach.** There are parameters for which all loops of all statements have a few iterations, but for those that never have, and none has more than
-//! memory has elements. If the assumptions leave none of these parameters, nothing of interest would run.
+//! **Approach.** There are parameters for which all loops of all statements have a few iterations, but for
+//! those that never have, and none has more than memory has elements. If the assumptions leave none of these
+//! parameters, nothing of interest would run.
 
 use crate::builder::Builder;
 use crate::fail::Fail;
@@ -40,7 +42,8 @@ impl Builder<'_> {
 
     /// What an assumption says that leaves trivial sizes only.
     fn trivial(&self, drafts: &[Draft]) -> isl::Result<Option<String>> {
-        // What is deepest tells: `sum = 0` for rows without elements is a statement that runs where the loop over elements does not.
+        // What is deepest tells: `sum = 0` for rows without elements is a statement that runs where the loop
+        // over elements does not.
         let mut sorted = Vec::new();
         for draft in drafts {
             let domain = draft.statement.domain.clone().reset_tuple_id()?;
@@ -66,7 +69,8 @@ impl Builder<'_> {
         Ok(self.assumptions.last().map(|a| a.note.clone()))
     }
 
-    /// The parameters for which all loops have `least` iterations and none has too many, and those of them that the assumptions leave.
+    /// The parameters for which all loops have `least` iterations and none has too many, and those of them
+    /// that the assumptions leave.
     fn left(&self, domains: &[Set], least: i64) -> isl::Result<(Set, Set)> {
         let mut free = self.context.clone();
         let mut assumed = free.clone();
@@ -98,8 +102,8 @@ impl Builder<'_> {
         Ok((free, assumed))
     }
 
-    /// Whether what is left are a few rows along the border of a grid: no loop is for one iteration only, and in each nest there is one with
-    /// many.
+    /// Whether what is left are a few rows along the border of a grid: no loop is for one iteration only, and
+    /// in each nest there is one with many.
     fn is_a_border(&self, domains: &[Set]) -> isl::Result<bool> {
         let (_, left) = self.left(domains, FEWEST)?;
         let mut is = !left.is_empty()?;

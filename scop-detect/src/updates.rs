@@ -1,13 +1,18 @@
-//! Updates of elements that data chooses: `h[p[i]]++`, `f[node[e]] += v`, `if (c) most[k[i]] = max(most[k[i]], x[i])`.
+//! Updates of elements that data chooses: `h[p[i]]++`, `f[node[e]] += v`,
+//! `if (c) most[k[i]] = max(most[k[i]], x[i])`.
 //!
-//! **Problem.** What is stored to under a subscript that data chooses orders all iterations. Where all that is done to the array are updates with one operation that
-//! is associative and commutative, no order matters, as long as each is made as a whole.
+//! **Problem.** What is stored to under a subscript that data chooses orders all iterations. Where all that
+//! is done to the array are updates with one operation that is associative and commutative, no order matters,
+//! as long as each is made as a whole.
 //!
-//! **What is one.** A load, a chain of instructions in its block, and a store to the same address behind them. Nothing else looks at the value that is loaded or
-//! at what becomes of it, and no other store to the same base lies between. (With one, `t = h[a]; h[b]++; h[a] = t + 1;` would lose the update in the middle.)
-//! A minimum or maximum may be a comparison of what is loaded: from the identity it holds where the store makes a difference. The chain may choose to keep what is there: `select(c, old + v, old)`.
+//! **What is one.** A load, a chain of instructions in its block, and a store to the same address behind
+//! them. Nothing else looks at the value that is loaded or at what becomes of it, and no other store to the
+//! same base lies between. (With one, `t = h[a]; h[b]++; h[a] = t + 1;` would lose the update in the middle.)
+//! A minimum or maximum may be a comparison of what is loaded: from the identity it holds where the store
+//! makes a difference. The chain may choose to keep what is there: `select(c, old + v, old)`.
 //!
-//! **What isn't.** Sums of floating-point numbers without `reassoc`, which keep their order; elements narrower than 32 bits, which devices have no operation for.
+//! **What isn't.** Sums of floating-point numbers without `reassoc`, which keep their order; elements
+//! narrower than 32 bits, which devices have no operation for.
 
 use crate::accesses::base_of;
 use crate::builder::Builder;
@@ -201,7 +206,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Why a store under a subscript that data chooses can't be modelled, when it is neither an update nor one of a list.
+    /// Why a store under a subscript that data chooses can't be modelled, when it is neither an update nor
+    /// one of a list.
     pub fn not_apart(&mut self, flow: &Flow, store: Value) -> Fail {
         self.chosen.remove(&store);
         let (base, place) = match (base_of(self, store), self.place_of(flow, store)) {
@@ -230,7 +236,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Fills in [`Statement::updates`](pollyrs_scop::Statement). The result is a store to an array that is accessed otherwise, too.
+    /// Fills in [`Statement::updates`](pollyrs_scop::Statement). The result is a store to an array that is
+    /// accessed otherwise, too.
     pub fn add_updates(&self, drafts: &mut [Draft], arrays: &[Array]) -> Option<Value> {
         for d in drafts.iter_mut() {
             for a in d.statement.accesses.iter().filter(|a| a.kind != AccessKind::Read) {
@@ -262,7 +269,8 @@ impl Builder<'_> {
     }
 }
 
-/// What a comparison with the value that is stored comes to. `first`: the value is its first operand; `taken`: it is stored where the comparison holds.
+/// What a comparison with the value that is stored comes to. `first`: the value is its first operand;
+/// `taken`: it is stored where the comparison holds.
 fn extremum(compare: Value, first: bool, taken: bool) -> Option<UpdateOp> {
     use inkwell::llvm_sys::LLVMIntPredicate::*;
     let (signed, greater) = match ir::icmp_predicate(compare) {

@@ -1,16 +1,19 @@
 //! Versions of a loop for strides that are one: those for other strides are left out.
 //!
-//! **Problem.** flang makes two versions of each innermost loop over an assumed-shape array: one for elements that lie side by side, one for
-//! any stride, chosen by a test of the descriptor, `stride == 8`. The second multiplies counters by the stride, so it makes the array one of
-//! a further dimension, of which there is one element, in all loops of the region. Only one of the two runs, and which one is known
-//! before the region: the other is left out of the model, under the assumption that the test goes the way that it nearly always does.
-//! Where elements do lie apart the original runs.
+//! **Problem.** flang makes two versions of each innermost loop over an assumed-shape array: one for elements
+//! that lie side by side, one for any stride, chosen by a test of the descriptor, `stride == 8`. The second
+//! multiplies counters by the stride, so it makes the array one of a further dimension, of which there is one
+//! element, in all loops of the region. Only one of the two runs, and which one is known before the region:
+//! the other is left out of the model, under the assumption that the test goes the way that it nearly always
+//! does. Where elements do lie apart the original runs.
 //!
-//! **Invariants.** A test is decided only if the value that it fixes multiplies a counter in an address behind the way left out, and no
-//! counter there has a constant stride: of other tests (`if (verbose)`, or `m == 1` for `A[i * m + j]`) either way is as likely. Excluded are the
-//! blocks that only such ways lead to; no way leads from one out of the region but through blocks that are not excluded.
+//! **Invariants.** A test is decided only if the value that it fixes multiplies a counter in an address
+//! behind the way left out, and no counter there has a constant stride: of other tests (`if (verbose)`, or
+//! `m == 1` for `A[i * m + j]`) either way is as likely. Excluded are the blocks that only such ways lead to;
+//! no way leads from one out of the region but through blocks that are not excluded.
 //!
-//! **Example.** `for (j) if (s == 8) for (i) A[p * j + 8 * i] = 0; else for (i) A[p * j + s * i] = 0;` (subscripts in bytes) is
+//! **Example.** `for (j) if (s == 8) for (i) A[p * j + 8 * i] = 0; else for (i) A[p * j + s * i] = 0;`
+//! (subscripts in bytes) is
 //! ```text
 //! assume s = 8; S0: domain { S0[j, i] }; must-write S0[j, i] -> A[j, i]
 //! ```
@@ -34,7 +37,8 @@ struct Test {
     values: Vec<Value>,
 }
 
-/// The value that a condition has where what it compares for equality with constants is equal; these values are added to `found`.
+/// The value that a condition has where what it compares for equality with constants is equal; these values
+/// are added to `found`.
 fn equality(condition: Value, depth: u32, found: &mut Vec<Value>) -> Option<bool> {
     let mut arg = |i| equality(ir::operand(condition, i), depth.checked_sub(1)?, found);
     match ir::opcode(condition)? {
@@ -107,8 +111,8 @@ impl Builder<'_> {
         Ok(true)
     }
 
-    /// The test at the end of a block, of values known before the region. One outside of loops chooses between regions that may be modelled
-    /// each by itself, unless there is more in the region.
+    /// The test at the end of a block, of values known before the region. One outside of loops chooses
+    /// between regions that may be modelled each by itself, unless there is more in the region.
     fn test(&mut self, head: Block) -> Option<Test> {
         let condition = ir::branch_condition(head)?;
         let [yes, no] = self.cfg.successors(head)[..] else { return None };

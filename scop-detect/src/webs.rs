@@ -1,19 +1,23 @@
 //! PHIs that hand one value on share a cell.
 //!
-//! **Problem.** `for (k) { if (c(k)) continue; s += a[k]; }` is a PHI at the head of the loop and one where the two ways through an iteration
-//! meet, and loops around it add one each, and one behind each guard. With a cell for each, most statements only copy, and all that follows, from
-//! dependences to proofs, takes many times as long. So they go out of SSA form as in a compiler: cells between which values are copied become one
-//! where nothing else is in it whenever it is read (Boissinot et al., "Revisiting Out-of-SSA Translation for Correctness, Code Quality, and Efficiency",
-//! CGO 2009). [`crate::carried`] has what needs to be known of single iterations.
+//! **Problem.** `for (k) { if (c(k)) continue; s += a[k]; }` is a PHI at the head of the loop and one where
+//! the two ways through an iteration meet, and loops around it add one each, and one behind each guard. With
+//! a cell for each, most statements only copy, and all that follows, from dependences to proofs, takes many
+//! times as long. So they go out of SSA form as in a compiler: cells between which values are copied become
+//! one where nothing else is in it whenever it is read (Boissinot et al., "Revisiting Out-of-SSA Translation
+//! for Correctness, Code Quality, and Efficiency", CGO 2009). [`crate::carried`] has what needs to be known
+//! of single iterations.
 //!
 //! ```text
 //! for k { in C: t = s;  else S: t = s + a[k];  always C1: s = t; }        becomes
 //! for k { not in C: s = s + a[k]; }
 //! ```
 //!
-//! **Invariant.** Two cells become one only if each read of it is proved to get the value that it names: [`Web::flows`] follows the control flow
-//! with the set of values that the cell surely holds, which knows nothing of why the cells were chosen (as the checker of register allocations in
-//! Cranelift's regalloc2). A write makes it one value; a PHI joins the set on an edge whose value is in it; a value leaves it where it is computed anew.
+//! **Invariant.** Two cells become one only if each read of it is proved to get the value that it names:
+//! [`Web::flows`] follows the control flow with the set of values that the cell surely holds, which knows
+//! nothing of why the cells were chosen (as the checker of register allocations in Cranelift's regalloc2). A
+//! write makes it one value; a PHI joins the set on an edge whose value is in it; a value leaves it where it
+//! is computed anew.
 
 use crate::builder::Builder;
 use crate::effects::{Effect, Effects, Out};
@@ -32,7 +36,8 @@ struct Web<'a, 'b> {
     fx: &'a Effects,
     kept: usize,
     gone: usize,
-    /// What is left to execute and touches the cell: before the region, and in a block, in the order of execution.
+    /// What is left to execute and touches the cell: before the region, and in a block, in the order of
+    /// execution.
     first: Vec<&'a Effect>,
     rest: BTreeMap<Block, Vec<&'a Effect>>,
     /// What reads it behind the loops.
@@ -58,8 +63,9 @@ impl Builder<'_> {
         }
     }
 
-    /// Pairs of cells of which one is copied to the other, the one of fewer loops first. No loop's iterations may have to wait for each other
-    /// that did not before: what reads a cell of an inner loop gets no other storage but where it is itself part of what an outer loop carries.
+    /// Pairs of cells of which one is copied to the other, the one of fewer loops first. No loop's iterations
+    /// may have to wait for each other that did not before: what reads a cell of an inner loop gets no other
+    /// storage but where it is itself part of what an outer loop carries.
     fn joinable(&self, flow: &Flow, fx: &Effects) -> Vec<(usize, usize)> {
         let mut pairs = Vec::new();
         for (a, b) in fx.effects.iter().filter_map(|e| self.copies(flow, e)) {
@@ -115,7 +121,8 @@ fn carried_on(fx: &Effects, gone: usize, kept: usize) -> bool {
                 Out::Cell(_, to) => vec![to],
                 _ => e.outs.iter().map(|(_, to)| *to).collect(),
             };
-            // What stores to memory goes with the loop that carries it only if it has to. (The place of a minimum does.)
+            // What stores to memory goes with the loop that carries it only if it has to. (The place of a
+            // minimum does.)
             let place = matches!(e.out, Out::Store(s) if ir::is_kept(s));
             if from == gone && !matches!(e.out, Out::Cell(..)) && !place && !cells.contains(&kept) {
                 return false;
@@ -218,7 +225,8 @@ impl<'a, 'b> Web<'a, 'b> {
         self.rest.keys().all(|b| before.contains_key(b)).then_some(())
     }
 
-    /// What the cell holds on each edge out of a block that it holds `held` before; `None` if a read wants something else.
+    /// What the cell holds on each edge out of a block that it holds `held` before; `None` if a read wants
+    /// something else.
     fn run(&self, b: Block, mut held: Held) -> Option<Vec<(Block, Block, Held)>> {
         let inner = self.flow.subregions.iter().position(|s| s.head == b);
         let blocks = inner.map(|k| &self.flow.subregions[k].blocks);

@@ -1,8 +1,8 @@
 //! The content of a SCoP as text: what its speed depends on, and nothing of where it stands.
 //!
-//! Two SCoPs with the same content have the same domains, access relations, shapes of arrays and original order. Names are replaced by
-//! numbers in the order in which the model lists what they name, so that renaming a variable changes nothing; lines, files, handles and
-//! assumptions are left out.
+//! Two SCoPs with the same content have the same domains, access relations, shapes of arrays and original
+//! order. Names are replaced by numbers in the order in which the model lists what they name, so that
+//! renaming a variable changes nothing; lines, files, handles and assumptions are left out.
 //!
 //! # Example
 //! `for (int i = 0; i < n; i++) A[i] = B[i];` and the same with other names:

@@ -65,7 +65,8 @@ class Outcome:
     scops: list = dataclasses.field(default_factory=list)
     refusals: list = dataclasses.field(default_factory=list)
     assumptions: list = dataclasses.field(default_factory=list)
-    # LLVM instructions from the kernel's entry to the call that starts an execution; None if it was not looked for.
+    # LLVM instructions from the kernel's entry to the call that starts an execution; None if it was not
+    # looked for.
     instructions: int | None = None
     trouble: str = ""
     seconds: float = 0

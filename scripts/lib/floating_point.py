@@ -17,8 +17,8 @@ import re
 
 import toolchain
 
-# Largest difference that passes where the flags allow others, as a part of the largest number in its line: single precision's rounding
-# errors over some hundred operations.
+# Largest difference that passes where the flags allow others, as a part of the largest number in its line:
+# single precision's rounding errors over some hundred operations.
 TOLERANCE = 1e-5
 
 CONTRACTED = re.compile(r"= (?:tail )?(?:call .*@llvm\.fmuladd|f(?:add|sub|mul) (?:\w+ )*contract )")

@@ -24,7 +24,8 @@ WORK = toolchain.BUILD / "e2e" / "algorithms"
 # Seconds for a compilation, and for a run.
 LIMIT_S = 60
 SETTINGS = {"POLLYRS_RT_DEVICE": "emulated", "POLLYRS_RT_OFFLOAD": "always"}
-# The same with blocks and threads in another order, and all bytes outside of what a kernel says it writes compared.
+# The same with blocks and threads in another order, and all bytes outside of what a kernel says it writes
+# compared.
 REVERSE = {**SETTINGS, "POLLYRS_RT_EMU_ORDER": "reverse", "POLLYRS_RT_CHECK": "1"}
 
 

@@ -41,13 +41,15 @@ class Program:
     moved: tuple = ()
     # Executions with the first arguments for which integers are looked at.
     inspected: int | None = None
-    # A strategy of time tiles, which all loop nests get, and its sizes; or `streaming` and the shape of its blocks, or `graph`: graphs of tiles.
+    # A strategy of time tiles, which all loop nests get, and its sizes; or `streaming` and the shape of its
+    # blocks, or `graph`: graphs of tiles.
     strategy: tuple = ()
     # It runs every so many days, unless all is run.
     turns: int = 1
     # Emulated devices that share its launches, of which some must be shared; 1: it is compiled for one.
     devices: int = 1
-    # Nests that are called offloaded and never run on the device with these arguments, each with the reason why that is right.
+    # Nests that are called offloaded and never run on the device with these arguments, each with the reason
+    # why that is right.
     stays: dict = dataclasses.field(default_factory=dict, hash=False, compare=False)
 
 

@@ -6,7 +6,8 @@ import shutil
 
 import toolchain
 
-# Debian's package libomp5-N, also of an older compiler: what loops with a static schedule call is there since many years.
+# Debian's package libomp5-N, also of an older compiler: what loops with a static schedule call is there since
+# many years.
 PATTERNS = ("usr/lib/llvm-*/lib/libomp.so*", "usr/lib/*-linux-gnu/libomp.so*", "usr/lib64/libomp.so*")
 
 PROGRAM = """

@@ -110,7 +110,8 @@ ALGORITHMS = 3
 MANY = 5
 
 
-# What a compiler prints when something is wrong; a remark is no such thing, unless it reports an error inside the plugin.
+# What a compiler prints when something is wrong; a remark is no such thing, unless it reports an error inside
+# the plugin.
 TROUBLE = re.compile(r"(?<!remark: )\b(warning|error|panicked|LLVM ERROR)\b|internal error", re.I)
 
 

@@ -62,7 +62,8 @@ pub fn build(
     let mut args = Vec::new();
     if inputs.compiles() {
         args.push(with_path("-fpass-plugin=", &install.plugin));
-        // For the compiler alone: a bare -mllvm goes to the assembler, too, which loads no plugins and knows none of these options.
+        // For the compiler alone: a bare -mllvm goes to the assembler, too, which loads no plugins and knows
+        // none of these options.
         let only = if compiler == Compiler::Flang { "-Xflang" } else { "-Xclang" };
         for option in &options.plugin {
             args.extend([only.into(), "-mllvm".into(), only.into(), option.clone()]);
@@ -94,15 +95,17 @@ fn choose(mode: Mode, inputs: &Inputs) -> Result<Compiler, DriverError> {
         Mode::Fortran => Ok(Compiler::Flang),
         Mode::Cxx => Ok(Compiler::ClangXx),
         Mode::ByInput if has(Kind::Fortran) => Ok(Compiler::Flang),
-        // clang++ would take C files for C++; clang compiles each by its own language and `link` adds the C++ library.
+        // clang++ would take C files for C++; clang compiles each by its own language and `link` adds the C++
+        // library.
         Mode::ByInput if has(Kind::Cxx) && !has(Kind::C) => Ok(Compiler::ClangXx),
         Mode::ByInput => Ok(Compiler::Clang),
     }
 }
 
 fn link(args: &mut Vec<OsString>, compiler: Compiler, inputs: &Inputs, options: &Options, install: &Install) {
-    // The library is an object whatever -x said about earlier inputs. After `--` options are no longer read: -x is not needed
-    // there unless it came before, and libraries by path only are possible; `-Wl,` words cannot follow either.
+    // The library is an object whatever -x said about earlier inputs. After `--` options are no longer read:
+    // -x is not needed there unless it came before, and libraries by path only are possible; `-Wl,` words
+    // cannot follow either.
     let after_dashes = args.iter().any(|a| a == "--");
     let (mut tail, at) = (Vec::<OsString>::new(), args.iter().position(|a| a == "--").unwrap_or(args.len()));
     if !after_dashes && args.iter().any(|a| a.as_encoded_bytes().starts_with(b"-x")) {

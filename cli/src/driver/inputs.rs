@@ -1,4 +1,5 @@
-//! What a compiler command line compiles and whether it links: the input files, their languages, and the phase it stops after.
+//! What a compiler command line compiles and whether it links: the input files, their languages, and the
+//! phase it stops after.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -30,7 +31,8 @@ pub enum Phase {
     Compile,
     /// A program or a shared library.
     Link,
-    /// `-r`: an object file of objects. The run-time library must not go in, or a program of several would hold it twice.
+    /// `-r`: an object file of objects. The run-time library must not go in, or a program of several would
+    /// hold it twice.
     PartialLink,
 }
 

@@ -1,5 +1,5 @@
-//! Where the parts of an installation are: the plugin and the run-time library beside the executable (a build folder) or in
-//! `../lib` (an installed tree), the compilers in PATH or in Debian's LLVM folder.
+//! Where the parts of an installation are: the plugin and the run-time library beside the executable (a build
+//! folder) or in `../lib` (an installed tree), the compilers in PATH or in Debian's LLVM folder.
 
 use super::DriverError;
 use super::command::Compiler;
@@ -46,7 +46,8 @@ impl Install {
     }
 }
 
-/// The compiler's path: by its versioned name in PATH, else in Debian's folder, else the bare name (for the error message).
+/// The compiler's path: by its versioned name in PATH, else in Debian's folder, else the bare name (for the
+/// error message).
 pub fn compiler_path(compiler: Compiler) -> PathBuf {
     let name = compiler.versioned_name();
     let in_path = std::env::var_os("PATH")

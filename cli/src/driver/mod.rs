@@ -1,16 +1,18 @@
 //! The compiler driver: `pollyrs cc …`.
 //!
-//! A pass plugin needs three things that an ordinary build does not have: `-fpass-plugin=` (and options behind `-mllvm`) where
-//! IR is optimised, and the run-time library where a program is linked. The driver adds exactly these and passes everything else
-//! through in its order, so that `CC="pollyrs cc"` works in any build.
+//! A pass plugin needs three things that an ordinary build does not have: `-fpass-plugin=` (and options
+//! behind `-mllvm`) where IR is optimised, and the run-time library where a program is linked. The driver
+//! adds exactly these and passes everything else through in its order, so that `CC="pollyrs cc"` works in any
+//! build.
 //!
 //! Invariants:
 //! - a command line without an input file (`--version`, `-print-…`) reaches the compiler as it is;
 //! - the plugin is added only if something is compiled, the run-time library only if something is linked;
 //! - the run-time library comes after every input, since a linker reads archives in order.
 //!
-//! Example: `pollyrs cc -O3 a.c --pollyrs-targets=emulated -o a` becomes
-//! `clang-22 -fpass-plugin=…/libpollyrs.so -mllvm -pollyrs-targets=emulated -O3 a.c -o a …/libpollyrs_rt.a -lpthread -lm …`.
+//! Example: `pollyrs cc -O3 a.c --pollyrs-targets=emulated -o a` becomes `clang-22
+//! -fpass-plugin=…/libpollyrs.so -mllvm -pollyrs-targets=emulated -O3 a.c -o a …/libpollyrs_rt.a -lpthread
+//! -lm …`.
 
 mod command;
 mod inputs;
@@ -112,7 +114,8 @@ pub fn run(mode: Mode, args: &DriverArgs) -> Result<u8, DriverError> {
     execute(&line)
 }
 
-/// Whether source is compiled in a way in which the plugin does nothing, without anybody's having asked for that.
+/// Whether source is compiled in a way in which the plugin does nothing, without anybody's having asked for
+/// that.
 fn is_idle(options: &options::Options, inputs: &inputs::Inputs) -> bool {
     let disabled = options.plugin.iter().any(|o| o.to_string_lossy().starts_with("-pollyrs-disable"));
     inputs.compiles_source() && !inputs.optimised && !disabled
@@ -124,8 +127,8 @@ pub fn takes_tuned(words: &[OsString]) -> Result<bool, DriverError> {
     Ok(options.plugin.iter().any(|o| o.to_string_lossy().starts_with("-pollyrs-tuned=")))
 }
 
-/// Longest command line passed as it is; beyond it a response file is written. Linux limits all arguments together to a quarter
-/// of the stack limit (2 MiB by default) and the environment counts too.
+/// Longest command line passed as it is; beyond it a response file is written. Linux limits all arguments
+/// together to a quarter of the stack limit (2 MiB by default) and the environment counts too.
 const MAX_COMMAND_BYTES: usize = 256 * 1024;
 
 fn execute(line: &command::CommandLine) -> Result<u8, DriverError> {

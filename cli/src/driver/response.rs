@@ -1,9 +1,9 @@
 //! Response files: `@file` stands for the words in the file.
 //!
-//! They are expanded here, since the driver has to see input files and its own options inside them. The syntax is that of GNU
-//! tools, which clang uses on Unix: words are separated by white space; single and double quotes group; a backslash takes the next
-//! character literally, inside double quotes too, but not inside single ones. As in clang, `@file` is an ordinary word if
-//! there is no such file.
+//! They are expanded here, since the driver has to see input files and its own options inside them. The
+//! syntax is that of GNU tools, which clang uses on Unix: words are separated by white space; single and
+//! double quotes group; a backslash takes the next character literally, inside double quotes too, but not
+//! inside single ones. As in clang, `@file` is an ordinary word if there is no such file.
 
 use super::DriverError;
 use std::ffi::{OsStr, OsString};

@@ -1,7 +1,8 @@
-//! The page of a profile: sums by loop nest, and a timeline with a lane a thread, which its script draws, zooms and moves.
+//! The page of a profile: sums by loop nest, and a timeline with a lane a thread, which its script draws,
+//! zooms and moves.
 //!
-//! The page needs no other file: the executions are in it as JSON. Executions of one loop nest that follow each other and are too narrow to be told
-//! apart are drawn as one group.
+//! The page needs no other file: the executions are in it as JSON. Executions of one loop nest that follow
+//! each other and are too narrow to be told apart are drawn as one group.
 
 use super::{Line, Total, stretches, totals};
 use serde::Serialize;

@@ -1,8 +1,9 @@
 //! What is worth a try: other strategies and sizes around those that a loop nest has.
 //!
-//! A first round covers each dimension of the choice alone, with the model's choice for the others; further rounds take one step in each
-//! direction from the best so far. What a nest can't have (a shape that does not fit, a strategy that is not legal) the plugin refuses, so
-//! that nothing has to be known here but the spelling of the options.
+//! A first round covers each dimension of the choice alone, with the model's choice for the others; further
+//! rounds take one step in each direction from the best so far. What a nest can't have (a shape that does not
+//! fit, a strategy that is not legal) the plugin refuses, so that nothing has to be known here but the
+//! spelling of the options.
 
 use pollyrs_tuning::{Choice, StencilShape, Told};
 

@@ -1,7 +1,8 @@
 //! Runs a variant of the program and reads what the run-time library wrote about it.
 //!
 //! # Invariants
-//! - Every run of a variant counts only if the program ended, printed and wrote the same as the reference, byte for byte.
+//! - Every run of a variant counts only if the program ended, printed and wrote the same as the reference,
+//!   byte for byte.
 //! - On the emulated device, whose times say nothing about a GPU, the number of launches is what counts.
 
 use fs_err::File;

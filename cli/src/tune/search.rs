@@ -1,10 +1,11 @@
 //! The search: which choices of a nest were tried, what they took, and which is the best.
 //!
-//! One variant of the program tries a choice in every nest at once: nests are measured one by one, so that a round takes as many
-//! variants as the nest with the most candidates.
+//! One variant of the program tries a choice in every nest at once: nests are measured one by one, so that a
+//! round takes as many variants as the nest with the most candidates.
 //!
 //! # Invariants
-//! - A nest's choice changes only to one that was measured, with the right result, on as many executions as the model's.
+//! - A nest's choice changes only to one that was measured, with the right result, on as many executions as
+//!   the model's.
 //! - Choices that give the same code are measured once.
 
 use super::build::{Key, Variant, key_of};
@@ -13,7 +14,8 @@ use super::measure::Measured;
 use pollyrs_tuning::{Choice, Told};
 use std::collections::BTreeMap;
 
-/// Differences below this are noise: kernel times of one program on an idle GPU vary by one or two hundredths.
+/// Differences below this are noise: kernel times of one program on an idle GPU vary by one or two
+/// hundredths.
 pub const GAIN: f64 = 1.02;
 
 /// A choice that ran.
@@ -57,8 +59,8 @@ impl Search {
         Search { nests }
     }
 
-    /// The variants of the next round: first all around the model's choice (and `also`), then the neighbours of each nest's best, where
-    /// that is new. None: there is nothing left.
+    /// The variants of the next round: first all around the model's choice (and `also`), then the neighbours
+    /// of each nest's best, where that is new. None: there is nothing left.
     pub fn round(&mut self, first: bool, also: &[Choice]) -> Vec<Vec<(Key, Choice)>> {
         let mut queues: Vec<(Key, Vec<Choice>)> = Vec::new();
         for (key, nest) in &mut self.nests {
@@ -158,7 +160,8 @@ mod tests {
         (function.into(), "0".into())
     }
 
-    /// A made-up machine on which a depth of 7 is the fastest: from 4, one round sees it, and what lies beyond is looked at as well.
+    /// A made-up machine on which a depth of 7 is the fastest: from 4, one round sees it, and what lies
+    /// beyond is looked at as well.
     #[test]
     fn the_search_goes_where_it_is_faster_and_stops() {
         let time = |fuse: i64| 10.0 + (fuse - 9).abs() as f64;

@@ -1,12 +1,14 @@
-//! Barriers in the code of a kernel with steps (`MappedKernel::steps`): the checker proves that all threads of a block meet at the same ones; here
-//! it is seen that the loops and conditions which isl makes of the schedule are the same for them, as `bar.sync` needs, and what lies between two of them.
+//! Barriers in the code of a kernel with steps (`MappedKernel::steps`): the checker proves that all threads
+//! of a block meet at the same ones; here it is seen that the loops and conditions which isl makes of the
+//! schedule are the same for them, as `bar.sync` needs, and what lies between two of them.
 
 use crate::Result;
 use pollyrs_isl as isl;
 use pollyrs_schedule::{BARRIER, STAGE, UPDATE};
 use std::collections::BTreeSet;
 
-/// Whether no loop and no condition around a barrier mentions a thread: then all threads of a block meet at the same one, as `bar.sync` needs.
+/// Whether no loop and no condition around a barrier mentions a thread: then all threads of a block meet at
+/// the same one, as `bar.sync` needs.
 pub(crate) fn same_barriers(node: &isl::AstNode) -> Result<bool> {
     let all = |nodes: Vec<isl::AstNode>| -> Result<bool> {
         for n in &nodes {
@@ -38,8 +40,8 @@ pub(crate) fn same_barriers(node: &isl::AstNode) -> Result<bool> {
     })
 }
 
-/// Names of user nodes, `(a, b)` and `(b, a)`, that a thread may reach without a barrier between them, so that other threads may be at the one while it is
-/// at the other.
+/// Names of user nodes, `(a, b)` and `(b, a)`, that a thread may reach without a barrier between them, so
+/// that other threads may be at the one while it is at the other.
 pub(crate) type Meetings = BTreeSet<(String, String)>;
 
 /// The meetings of a kernel's code, whatever its conditions say.
@@ -122,7 +124,8 @@ fn has_barrier(node: &isl::AstNode) -> Result<bool> {
     })
 }
 
-/// Whether an expression depends on the thread. Iterators are named `c0`, `c1`, ...; of those around a barrier none does.
+/// Whether an expression depends on the thread. Iterators are named `c0`, `c1`, ...; of those around a
+/// barrier none does.
 fn mentions_thread(e: &isl::AstExpr) -> Result<bool> {
     Ok(match e.expr_type()? {
         isl::AstExprType::Int => false,
@@ -157,7 +160,8 @@ mod tests {
                    _barrier_again[i] -> [i, 3] : 0 <= i < 9 }",
                 false,
             ),
-            // Not all executions have the barrier: alone under its condition, in a loop that may have no iteration, and with what comes ahead of it.
+            // Not all executions have the barrier: alone under its condition, in a loop that may have no
+            // iteration, and with what comes ahead of it.
             ("[n] -> { S[] -> [0]; _barrier[] -> [1] : n > 5; R[] -> [2] }", true),
             ("[n] -> { S[] -> [0, 0]; _barrier[i] -> [1, i] : 0 <= i < n; R[] -> [2, 0] }", true),
             ("[n] -> { S[] -> [0, 0] : n > 5; _barrier[] -> [0, 1] : n > 5; R[] -> [1, 0] }", false),

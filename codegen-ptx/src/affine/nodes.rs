@@ -1,5 +1,5 @@
-//! Nodes of isl's AST: user nodes and bounds of loops as code, and loops of which each iteration runs one instance: a cell may stay in a register while they
-//! run.
+//! Nodes of isl's AST: user nodes and bounds of loops as code, and loops of which each iteration runs one
+//! instance: a cell may stay in a register while they run.
 
 use crate::CodegenError;
 use crate::affine::expr::ExprEmitter;
@@ -8,12 +8,14 @@ use crate::ir::error::{Result, internal};
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl::{AstExpr, AstExprType, AstNode, AstNodeType, AstOp};
 
-/// What to do at a user node: the emitter, the tuple's name, the values of its dimensions. It may give a block in which the code behind the
-/// block of the AST that the node is in goes on: what follows in that one is left where the builder is.
+/// What to do at a user node: the emitter, the tuple's name, the values of its dimensions. It may give a
+/// block in which the code behind the block of the AST that the node is in goes on: what follows in that one
+/// is left where the builder is.
 pub type UserFn<'f, 'e> =
     dyn FnMut(&mut ExprEmitter<'e>, &str, &[LLVMValueRef]) -> Result<Option<LLVMBasicBlockRef>> + 'f;
 
-/// Names for [`UserFn`] of what comes ahead of groups, between their passes and behind them ([`GroupFn`](crate::affine::walk::GroupFn)).
+/// Names for [`UserFn`] of what comes ahead of groups, between their passes and behind them
+/// ([`GroupFn`](crate::affine::walk::GroupFn)).
 pub const FIRST: &str = "_first";
 pub const EXACTLY: &str = "_exactly";
 pub const AGAIN: &str = "_again";
@@ -71,7 +73,8 @@ pub(crate) fn emit_user<'e>(
     user(expr, &name, &args)
 }
 
-/// The largest value that `cond` allows. isl's option `atomic_upper_bound` makes every condition `i <= e` or `i < e`.
+/// The largest value that `cond` allows. isl's option `atomic_upper_bound` makes every condition `i <= e` or
+/// `i < e`.
 pub(crate) fn last_value(
     ir: &Ir,
     expr: &ExprEmitter<'_>,

@@ -1,11 +1,13 @@
 //! Integer values as sums of others.
 //!
-//! Where a tile's place is in the subscripts of an access and in the beginning of its window as well, the difference of both has no such term. The
-//! optimizer does not always see it: a sum may have become a disjunction of bits. So the emitter of expressions remembers what the sums that
-//! it made consist of, and differences are made of that.
+//! Where a tile's place is in the subscripts of an access and in the beginning of its window as well, the
+//! difference of both has no such term. The optimizer does not always see it: a sum may have become a
+//! disjunction of bits. So the emitter of expressions remembers what the sums that it made consist of, and
+//! differences are made of that.
 //!
 //! # Invariant
-//! All arithmetic is modulo 2^64, as that of the emitted code is: a sum has the same value as the instructions it stands for.
+//! All arithmetic is modulo 2^64, as that of the emitted code is: a sum has the same value as the
+//! instructions it stands for.
 //!
 //! # Example
 //! `i = 24 b + r + 3` and `lower = 24 b - 1`: `i - lower` is `r + 4`.
@@ -34,7 +36,8 @@ impl Sum {
         self.terms.is_empty().then_some(self.number)
     }
 
-    /// The remainder of a division by a power of two, where that is a number: the plane of `A[t % 2][i]` in a step of a tile of even height.
+    /// The remainder of a division by a power of two, where that is a number: the plane of `A[t % 2][i]` in a
+    /// step of a tile of even height.
     pub fn remainder(&self, divisor: i64) -> Option<i64> {
         let known = divisor & (divisor - 1) == 0 && self.terms.iter().all(|(_, n)| n % divisor == 0);
         known.then_some(self.number & (divisor - 1))

@@ -1,5 +1,5 @@
-//! Nests of one or two loops beneath the mark [`TOGETHER`](pollyrs_schedule::TOGETHER), of which a thread executes some instances at once: it loads and
-//! computes for all of them before it stores the first.
+//! Nests of one or two loops beneath the mark [`TOGETHER`](pollyrs_schedule::TOGETHER), of which a thread
+//! executes some instances at once: it loads and computes for all of them before it stores the first.
 //!
 //! ```text
 //! for c in steps of n s                  rows c, c + s, ..: in place of one that there is not comes another one
@@ -7,11 +7,13 @@
 //!     FIRST: n m instances, loads and values;  AGAIN: n m instances, stores
 //! ```
 //! # Invariants
-//! - Each instance that is emitted is one of the nest. In place of those that there are not, one that there is comes more than once: it loads the same each time, as all
-//!   loads come first, so that it computes and stores the same.
+//! - Each instance that is emitted is one of the nest. In place of those that there are not, one that there
+//!   is comes more than once: it loads the same each time, as all loads come first, so that it computes and
+//!   stores the same.
 //! - Each round has an instance.
 //!
-//! Rows and columns are sums of the first one and of a number or nothing ([`is_shift`]), so that addresses of all instances share what the first one's is.
+//! Rows and columns are sums of the first one and of a number or nothing ([`is_shift`]), so that addresses of
+//! all instances share what the first one's is.
 
 use crate::CodegenError;
 use crate::affine::expr::ExprEmitter;
@@ -160,7 +162,8 @@ pub(crate) fn emit<'e>(
     Ok(())
 }
 
-/// Rows of a round: the outer iterator, if there is one, whether there is such a row, and the first and last value of the inner one.
+/// Rows of a round: the outer iterator, if there is one, whether there is such a row, and the first and last
+/// value of the inner one.
 struct Lines {
     rows: Vec<(Option<LLVMValueRef>, LLVMValueRef, LLVMValueRef, LLVMValueRef)>,
     /// All rows have the bounds of the first one.

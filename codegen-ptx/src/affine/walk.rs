@@ -1,7 +1,7 @@
 //! isl AST nodes to control flow: the same walk serves the host plan and the kernels.
 //!
-//! A loop is emitted rotated, behind a guard, and counts so that scalar evolution knows its trip count exactly without any
-//! `nsw` claim, since no isl bound proves that `last + step` fits 64 bits:
+//! A loop is emitted rotated, behind a guard, and counts so that scalar evolution knows its trip count
+//! exactly without any `nsw` claim, since no isl bound proves that `last + step` fits 64 bits:
 //!
 //! ```text
 //!       br (init <= last), body, after
@@ -24,8 +24,8 @@ use pollyrs_isl::{AstExprType, AstNode, AstNodeType};
 use pollyrs_schedule::planted::planted;
 use pollyrs_schedule::{PROMOTED, TOGETHER, UPDATE};
 
-/// The group of nodes that begins a list: such a group is emitted twice, with calls of [`UserFn`] by the names [`FIRST`], [`AGAIN`] and
-/// [`END`] ahead of both and behind (see also [`Group::exactly`]).
+/// The group of nodes that begins a list: such a group is emitted twice, with calls of [`UserFn`] by the
+/// names [`FIRST`], [`AGAIN`] and [`END`] ahead of both and behind (see also [`Group::exactly`]).
 pub type GroupFn<'f> = dyn Fn(&[AstNode]) -> Result<Group, CodegenError> + 'f;
 
 /// See [`GroupFn`].
@@ -33,13 +33,15 @@ pub type GroupFn<'f> = dyn Fn(&[AstNode]) -> Result<Group, CodegenError> + 'f;
 pub struct Group {
     /// Nodes; none where no group begins.
     pub len: usize,
-    /// The first time, all user nodes are reached, whatever the conditions around them say; each comes behind a call by the name [`WHERE`] with the
-    /// value of these. The second time each has a branch of its own, which may become a predicate ([`predicate`]). There is no loop in the group.
+    /// The first time, all user nodes are reached, whatever the conditions around them say; each comes behind
+    /// a call by the name [`WHERE`] with the value of these. The second time each has a branch of its own,
+    /// which may become a predicate ([`predicate`]). There is no loop in the group.
     pub flat: bool,
-    /// In between there is a call by the name [`EXACTLY`]. If it gives a block, the group is emitted where the builder is then, once more as
-    /// the first time, and goes on in that block.
+    /// In between there is a call by the name [`EXACTLY`]. If it gives a block, the group is emitted where
+    /// the builder is then, once more as the first time, and goes on in that block.
     pub exactly: bool,
-    /// Of a node with the mark [`TOGETHER`]: rows and columns of its nest that are a group ([`turns`]), if that is more than one instance.
+    /// Of a node with the mark [`TOGETHER`]: rows and columns of its nest that are a group ([`turns`]), if
+    /// that is more than one instance.
     pub at_once: [u32; 2],
 }
 
@@ -139,7 +141,8 @@ pub fn emit_in_groups<'e>(
     }
 }
 
-/// All user nodes of a node without loops, one after the other; those that store, in a function, each behind a branch with its conditions.
+/// All user nodes of a node without loops, one after the other; those that store, in a function, each behind
+/// a branch with its conditions.
 fn emit_flat<'e>(
     ir: &Ir,
     expr: &mut ExprEmitter<'e>,
@@ -221,8 +224,8 @@ fn emit_if<'e>(
     Ok(())
 }
 
-/// A loop; with a mark, [`UserFn`] is called by the mark's name for the first instance ahead of the iterations, if there are any, and by
-/// [`nodes::DONE`] behind them.
+/// A loop; with a mark, [`UserFn`] is called by the mark's name for the first instance ahead of the
+/// iterations, if there are any, and by [`nodes::DONE`] behind them.
 fn emit_for<'e>(
     ir: &Ir,
     function: LLVMValueRef,

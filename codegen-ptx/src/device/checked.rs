@@ -1,7 +1,8 @@
-//! Emulated kernels that tell the run-time library what they do, so that it finds races, accesses out of bounds, reads of what
-//! nobody wrote, and divergent barriers.
+//! Emulated kernels that tell the run-time library what they do, so that it finds races, accesses out of
+//! bounds, reads of what nobody wrote, and divergent barriers.
 //!
-//! Every load, store and barrier of a kernel gets a call with a *site*, a constant that says who accesses what:
+//! Every load, store and barrier of a kernel gets a call with a *site*, a constant that says who accesses
+//! what:
 //! ```text
 //! %u = call i32 @pollyrs_rt_emu_load(ptr %thread, ptr %address, ptr @site)      ; 1: nobody wrote there
 //! %v = load double, ptr %address
@@ -9,13 +10,14 @@
 //! call void @pollyrs_rt_emu_store(ptr %thread, ptr %address, ptr @site2, i32 %undefined)
 //! ```
 //!
-//! That a value is read which nobody wrote is no mistake yet: threads of a halo compute with such values and throw the results
-//! away. So each value has a shadow bit, `undefined`, that goes through arithmetic, selects and PHIs as in MemorySanitizer
-//! (Stepanov and Serebryany, CGO 2015); the run-time library complains when an undefined value decides a branch, makes an address,
-//! or reaches an array of the program.
+//! That a value is read which nobody wrote is no mistake yet: threads of a halo compute with such values and
+//! throw the results away. So each value has a shadow bit, `undefined`, that goes through arithmetic, selects
+//! and PHIs as in MemorySanitizer (Stepanov and Serebryany, CGO 2015); the run-time library complains when an
+//! undefined value decides a branch, makes an address, or reaches an array of the program.
 //!
 //! # Invariants
-//! - The pass sees the finished kernel: what other lowerings add is checked too. Vectors are accessed element by element ([`crate::ops::elements`]).
+//! - The pass sees the finished kernel: what other lowerings add is checked too. Vectors are accessed element
+//!   by element ([`crate::ops::elements`]).
 //! - Values and order of the kernel's accesses stay; shadows live in values and stack slots of their own.
 //! - Stack slots of a thread (cells of scalars, registers of a tile) have shadows, but no calls.
 
@@ -55,7 +57,8 @@ enum Root {
     Unknown,
 }
 
-/// Adds the calls to a kernel made by [`lower_emulated`](crate::lower_emulated), whose array arguments are `arrays`.
+/// Adds the calls to a kernel made by [`lower_emulated`](crate::lower_emulated), whose array arguments are
+/// `arrays`.
 pub(crate) fn instrument(
     module: LLVMModuleRef,
     function: LLVMValueRef,
@@ -99,7 +102,8 @@ pub(crate) fn instrument(
     Ok(())
 }
 
-/// Removes the metadata of [`Ir::note`] and [`predicate::mark`](crate::ops::predicate): nothing of it reaches the program.
+/// Removes the metadata of [`Ir::note`] and [`predicate::mark`](crate::ops::predicate): nothing of it reaches
+/// the program.
 pub(crate) fn forget_sites(context: LLVMContextRef, function: LLVMValueRef) {
     // SAFETY: live context; the name is passed with its length.
     let kind = unsafe { LLVMGetMDKindIDInContext(context, SITE.as_ptr().cast(), SITE.len() as u32) };
@@ -347,7 +351,8 @@ impl Checker {
         if let Some(shadow) = self.slots.get(&(pointer as usize)) {
             return Some(*shadow);
         }
-        // SAFETY: a live value; the copy of an address computation goes where the builder is and gets an operand of its type.
+        // SAFETY: a live value; the copy of an address computation goes where the builder is and gets an
+        // operand of its type.
         unsafe {
             if LLVMIsAGetElementPtrInst(pointer).is_null() {
                 return None;
@@ -484,7 +489,8 @@ fn argument(root: Root) -> u32 {
 
 /// What [`Ir::note`] said about an instruction.
 fn said(i: LLVMValueRef) -> (String, String, bool) {
-    // SAFETY: a live instruction; the node, if there is one, was made by `Ir::mark_access` and has three strings.
+    // SAFETY: a live instruction; the node, if there is one, was made by `Ir::mark_access` and has three
+    // strings.
     unsafe {
         let kind = LLVMGetMDKindIDInContext(
             LLVMGetTypeContext(LLVMTypeOf(i)),

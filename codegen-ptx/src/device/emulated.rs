@@ -1,7 +1,7 @@
 //! Kernel IR as ordinary host code, for the emulated device of the run-time library.
 //!
-//! Each kernel becomes a function of the host module with the signature of `PollyrsEmuKernel`: arguments are read through the
-//! argument array, coordinates from the thread descriptor.
+//! Each kernel becomes a function of the host module with the signature of `PollyrsEmuKernel`: arguments are
+//! read through the argument array, coordinates from the thread descriptor.
 //! ```text
 //! define internal void @pollyrs.emu.f_K0(ptr %thread, ptr %args) "pollyrs-kernel" {
 //!   %0 = load ptr, ptr %args             ; args[0] points to the first argument
@@ -11,7 +11,8 @@
 //! ```
 //!
 //! # Invariants
-//! - All functions are internal and carry the string attribute `pollyrs-kernel`, by which our own pass leaves them alone.
+//! - All functions are internal and carry the string attribute `pollyrs-kernel`, by which our own pass leaves
+//!   them alone.
 //! - They have the target attributes of the host function, so that calling conventions agree.
 
 use crate::ir::builder::{Ir, c_string};
@@ -31,17 +32,19 @@ const BLOCK_OFFSET: i64 = 0;
 const THREAD_OFFSET: [i64; 3] = [8, 12, 16];
 const SHARED_OFFSET: i64 = 24;
 
-/// Instructions of a kernel that the host's pipeline does not optimize: unrolled tiles would take most of the compile time (half of
-/// it in vectorizers), for a device on which nobody waits for speed.
+/// Instructions of a kernel that the host's pipeline does not optimize: unrolled tiles would take most of the
+/// compile time (half of it in vectorizers), for a device on which nobody waits for speed.
 const LARGE: usize = 1500;
-/// The same with a call at each access. (18 steps of five points in a line, 5000 instructions in one block: constraint elimination takes gigabytes.)
+/// The same with a call at each access. (18 steps of five points in a line, 5000 instructions in one block:
+/// constraint elimination takes gigabytes.)
 const LARGE_CHECKED: usize = 4000;
 
 /// The attribute by which our pass recognises kernels in a host module.
 pub const KERNEL_ATTRIBUTE: &str = "pollyrs-kernel";
 
-/// Adds the kernels to the host module; the result are functions `void(ptr thread, ptr args)`, in the order of
-/// [`KernelModule::kernels`]. `checked`: each access tells the run-time library (see [`crate::device::checked`]).
+/// Adds the kernels to the host module; the result are functions `void(ptr thread, ptr args)`, in the order
+/// of [`KernelModule::kernels`]. `checked`: each access tells the run-time library (see
+/// [`crate::device::checked`]).
 ///
 /// # Safety
 /// `host_module` is the live module for which `km` was built.
@@ -138,7 +141,8 @@ fn with_host_signature(
     let f = declare(module, name, function_type(ir.void_type(), &[ir.ptr_type(), ir.ptr_type()]));
     let first = ir.append_block(f, "");
     ir.at_end(first);
-    // SAFETY: live functions; every use of an argument is replaced before its function goes; blocks move in order.
+    // SAFETY: live functions; every use of an argument is replaced before its function goes; blocks move in
+    // order.
     unsafe {
         for (i, label) in [(0, "thread"), (1, "args")] {
             LLVMSetValueName2(LLVMGetParam(f, i), label.as_ptr().cast(), label.len());

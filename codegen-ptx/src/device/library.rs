@@ -14,7 +14,8 @@ pub struct PtxOptions {
     pub arch: u32,
     /// PTX version, 60 for 6.0; `None`: the lowest that has the architecture.
     pub ptx_version: Option<u32>,
-    /// Bitcode of the mathematical functions; `None`: looked up with [`find_math_library`] when a kernel needs one.
+    /// Bitcode of the mathematical functions; `None`: looked up with [`find_math_library`] when a kernel
+    /// needs one.
     pub math_library: Option<MathLibrary>,
     /// The `ptxas` in use: the library of its toolkit is looked for beside it.
     pub ptxas: Option<PathBuf>,
@@ -35,7 +36,8 @@ pub enum MathLibrary {
     Libclc(PathBuf),
 }
 
-/// The mathematical library of this machine: libdevice of `cuda_home`, of the toolkit of this `ptxas`, or of the usual place, else libclc of the usual place.
+/// The mathematical library of this machine: libdevice of `cuda_home`, of the toolkit of this `ptxas`, or of
+/// the usual place, else libclc of the usual place.
 pub fn find_math_library(cuda_home: Option<&Path>, ptxas: Option<&Path>) -> Option<MathLibrary> {
     let of_home = |home: &Path| home.join("nvvm/libdevice/libdevice.10.bc");
     // In `bin` of the toolkit, or beside a folder with the library alone.

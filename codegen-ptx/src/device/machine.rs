@@ -1,7 +1,8 @@
 //! LLVM's NVPTX back end: optimization and text of a prepared module, on any thread.
 //!
 //! # Invariants
-//! - A [`DeviceModule`] owns bytes only; each use of it has an LLVM context of its own, so that many may be lowered at once.
+//! - A [`DeviceModule`] owns bytes only; each use of it has an LLVM context of its own, so that many may be
+//!   lowered at once.
 //! - The text is a pure function of those bytes and of architecture and PTX version.
 
 use crate::device::library::{PtxOptions, check_calls};
@@ -18,13 +19,15 @@ use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMTypeKind};
 use inkwell::targets::{InitializationConfig, Target};
 use std::ffi::CStr;
 
-/// From so many bytes of bitcode on, kernels are unrolled tiles. The back end then numbers values once less, which saves a seventh of its time: the
-/// tiles of a product of matrices have the same code, a plain kernel beside them has slightly other code.
+/// From so many bytes of bitcode on, kernels are unrolled tiles. The back end then numbers values once less,
+/// which saves a seventh of its time: the tiles of a product of matrices have the same code, a plain kernel
+/// beside them has slightly other code.
 const UNROLLED: usize = 32 << 10;
 
-/// LLVM's passes for kernels without functions of a library: those of `default<O3>`, in its order, that change the text of any kernel of the benchmark sets
-/// or of the tests' programs. Clang's pipeline is for code that people write; a kernel is one function without calls, vectors for the host or
-/// memory of its own, from expressions of isl and statements that are canonical already.
+/// LLVM's passes for kernels without functions of a library: those of `default<O3>`, in its order, that
+/// change the text of any kernel of the benchmark sets or of the tests' programs. Clang's pipeline is for
+/// code that people write; a kernel is one function without calls, vectors for the host or memory of its own,
+/// from expressions of isl and statements that are canonical already.
 const KERNEL_PASSES: &str = "nvvm-reflect,\
     function(nvvm-intr-range,infer-address-spaces,simplifycfg<speculate-blocks>,sroa<modify-cfg>,early-cse),\
     ipsccp,globalopt,\
@@ -41,9 +44,10 @@ const KERNEL_PASSES: &str = "nvvm-reflect,\
 /// One round, as clang asks for; `COMBINE` in [`KERNEL_PASSES`].
 const COMBINE: &str = "instcombine<max-iterations=1;no-verify-fixpoint>";
 
-/// The back end splits constants off addresses itself, and looks for strength to reduce with all copies of the common parts still there: what it
-/// asks about each is quadratic. Done before, and with the copies gone, its text is the same and half of that pass's time is saved; of tiles only,
-/// as the back end's value numbering, which others get, finds other copies then.
+/// The back end splits constants off addresses itself, and looks for strength to reduce with all copies of
+/// the common parts still there: what it asks about each is quadratic. Done before, and with the copies gone,
+/// its text is the same and half of that pass's time is saved; of tiles only, as the back end's value
+/// numbering, which others get, finds other copies then.
 const SPLIT_ADDRESSES: &str = "function(separate-const-offset-from-gep,early-cse)";
 
 /// What inlining, and whatever comes of it, needs.
@@ -99,7 +103,8 @@ impl DeviceModule {
     /// The text, without a trailing NUL.
     ///
     /// # Errors
-    /// [`CodegenError::Llvm`] and [`CodegenError::Unsupported`] where the optimizer made what the back end does not know.
+    /// [`CodegenError::Llvm`] and [`CodegenError::Unsupported`] where the optimizer made what the back end
+    /// does not know.
     pub fn ptx(&self) -> Result<String> {
         let options = PtxOptions { arch: self.arch, ptx_version: self.ptx_version, ..Default::default() };
         let unrolled = self.size() >= UNROLLED;
@@ -175,7 +180,8 @@ impl Bitcode {
 
 /// A module in `context`, which has to outlive it.
 pub(crate) fn parse_bitcode(context: LLVMContextRef, bitcode: &Bitcode) -> Result<OwnedModule> {
-    // SAFETY: live context; the bytes outlive the buffer, which is disposed of after parsing; the module is ours.
+    // SAFETY: live context; the bytes outlive the buffer, which is disposed of after parsing; the module is
+    // ours.
     unsafe {
         let buffer = LLVMCreateMemoryBufferWithMemoryRange(
             bitcode.0.as_ptr().cast(),
@@ -292,11 +298,14 @@ impl Machine {
     }
 }
 
-/// Hides extensions of narrow values that may have wrapped from straight-line strength reduction, a pass of the back end that (LLVM 22.1, `opt -passes=slsr`)
-/// takes `sext (x + c)` for `sext x` and a constant whether the sum wraps or not, and `xor i1 x, true` for such a sum: of `q[u > 0 ? i : i - 1]` beside
-/// `q[u > 0 ? i - 1 : i]` it made `q[i - 2]`, where `u > 0`. Values of 32 bits are indices that were shown not to wrap.
+/// Hides extensions of narrow values that may have wrapped from straight-line strength reduction, a pass of
+/// the back end that (LLVM 22.1, `opt -passes=slsr`) takes `sext (x + c)` for `sext x` and a constant whether
+/// the sum wraps or not, and `xor i1 x, true` for such a sum: of `q[u > 0 ? i : i - 1]` beside
+/// `q[u > 0 ? i - 1 : i]` it made `q[i - 2]`, where `u > 0`. Values of 32 bits are indices that were shown
+/// not to wrap.
 fn hide_extensions(module: LLVMModuleRef) {
-    // SAFETY: a live module; each replaced instruction is live, and the builder stands in front of it or behind it.
+    // SAFETY: a live module; each replaced instruction is live, and the builder stands in front of it or
+    // behind it.
     unsafe {
         let ir = Ir::new(LLVMGetModuleContext(module));
         for i in functions(module).into_iter().flat_map(instructions) {

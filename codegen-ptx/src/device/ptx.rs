@@ -1,12 +1,13 @@
 //! Kernel IR to PTX, and PTX to machine code.
 //!
 //! # Invariants
-//! - Floating-point semantics are those of the IR's flags: LLVM's NVPTX back end (22) fuses a multiplication and an addition
-//!   only where both carry `contract`, divides and takes roots rounded to nearest unless `afn` says otherwise, and flushes
-//!   nothing. Library functions come from bitcode that is linked in (`Precise`, no `ftz`).
+//! - Floating-point semantics are those of the IR's flags: LLVM's NVPTX back end (22) fuses a multiplication
+//!   and an addition only where both carry `contract`, divides and takes roots rounded to nearest unless
+//!   `afn` says otherwise, and flushes nothing. Library functions come from bitcode that is linked in
+//!   (`Precise`, no `ftz`).
 //! - The text is a pure function of the kernel IR, the options and the bitcode library.
-//! - LLVM aborts on instructions that it cannot select; therefore every call that is left before selection is checked against
-//!   the list of what the back end knows, and an unknown one is an error of ours.
+//! - LLVM aborts on instructions that it cannot select; therefore every call that is left before selection is
+//!   checked against the list of what the back end knows, and an unknown one is an error of ours.
 //!
 //! # Example
 //! `%r = load float, ptr %p` from an array that the kernel never writes becomes `ld.global.nc.f32`.
@@ -38,11 +39,12 @@ pub fn lower_ptx(km: &KernelModule, options: &PtxOptions) -> Result<String> {
     prepare_ptx(km, options)?.ptx()
 }
 
-/// Everything that user code can make fail: kernels whose abstract functions are the device's, with the library functions that
-/// they need. What is left is [`DeviceModule::ptx`], on any thread.
+/// Everything that user code can make fail: kernels whose abstract functions are the device's, with the
+/// library functions that they need. What is left is [`DeviceModule::ptx`], on any thread.
 ///
 /// # Errors
-/// [`CodegenError::Unsupported`] where a mathematical function has no device version; [`CodegenError::TooLong`].
+/// [`CodegenError::Unsupported`] where a mathematical function has no device version;
+/// [`CodegenError::TooLong`].
 pub fn prepare_ptx(km: &KernelModule, options: &PtxOptions) -> Result<DeviceModule> {
     prepare(km, options, |_| true)
 }
@@ -108,7 +110,8 @@ fn lower_kernel(module: LLVMModuleRef, info: &KernelInfo) -> Result<()> {
     let ir = Ir::new(context);
     ir.before(first);
     for i in 0..info.arrays.len() as u32 {
-        // SAFETY: arrays come first among the parameters. The replacement also hits the cast, whose operand is put back.
+        // SAFETY: arrays come first among the parameters. The replacement also hits the cast, whose operand
+        // is put back.
         unsafe {
             let argument = LLVMGetParam(function, i);
             let global = ir.addrspace_cast(argument, ir.pointer_in(1));
@@ -120,7 +123,8 @@ fn lower_kernel(module: LLVMModuleRef, info: &KernelInfo) -> Result<()> {
     Ok(())
 }
 
-/// Marks loads from `readonly` arguments: nothing writes there while a kernel runs, `noalias` says that no other argument does.
+/// Marks loads from `readonly` arguments: nothing writes there while a kernel runs, `noalias` says that no
+/// other argument does.
 fn mark_invariant_loads(context: LLVMContextRef, function: LLVMValueRef) {
     const NAME: &str = "invariant.load";
     const READONLY: &str = "readonly";

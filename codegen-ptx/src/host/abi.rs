@@ -1,4 +1,5 @@
-//! Numbers of `runtime/include/pollyrs_rt.h` that the host's code is made with: the version, sizes of structures in 8-byte words, flags.
+//! Numbers of `runtime/include/pollyrs_rt.h` that the host's code is made with: the version, sizes of
+//! structures in 8-byte words, flags.
 
 /// Version of the ABI that the generated code follows.
 pub(crate) const VERSION: u32 = 9;
@@ -32,7 +33,8 @@ pub(crate) const FAULT: u32 = 128;
 /// `PollyrsPart`.
 pub(crate) const PART_WORDS: u64 = 5;
 
-/// What an inspection is given and finds: bytes of a row, and three dimensions of rows; the least and the largest value.
+/// What an inspection is given and finds: bytes of a row, and three dimensions of rows; the least and the
+/// largest value.
 pub(crate) const INSPECTED_WORDS: u64 = 1 + 2 * ROW_DIMS as u64 + 2;
 /// Refused where two values are equal.
 pub(crate) const INSPECT_DISTINCT: u32 = 256;

@@ -1,5 +1,6 @@
-//! The checks before a launch, in two steps: comparisons of numbers, which cost next to nothing and are what fails for small or odd
-//! sizes; then the touched ranges, which take products, and their comparisons with each other.
+//! The checks before a launch, in two steps: comparisons of numbers, which cost next to nothing and are what
+//! fails for small or odd sizes; then the touched ranges, which take products, and their comparisons with
+//! each other.
 //!
 //! ```text
 //! check:    holds = and of the comparisons                 br holds, ranges, refused
@@ -8,9 +9,10 @@
 //! ```
 //!
 //! # Invariants
-//! - All checks of a step are evaluated, none traps, and each is right if those before it, in its step or an earlier one, hold.
-//! - A path on which all hold has no more of them than comparisons and an `and` each: why one failed is found out on the way to the
-//!   original loop.
+//! - All checks of a step are evaluated, none traps, and each is right if those before it, in its step or an
+//!   earlier one, hold.
+//! - A path on which all hold has no more of them than comparisons and an `and` each: why one failed is found
+//!   out on the way to the original loop.
 
 use crate::CodegenError;
 use crate::affine::expr::ExprEmitter;
@@ -29,11 +31,12 @@ use pollyrs_schedule::planted::planted;
 use pollyrs_scop::{ArrayId, ArrayKind, Scop, ValueHandle};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Checks of one step, at most. LLVM takes more than linear time for a chain of conjunctions in a block: half a minute for the 1,335 pairs
-/// of 60 arrays, 30 of them written.
+/// Checks of one step, at most. LLVM takes more than linear time for a chain of conjunctions in a block: half
+/// a minute for the 1,335 pairs of 60 arrays, 30 of them written.
 const MAX_STEP: usize = 64;
 
-/// One conjunct of the run-time check, and what is said where it fails: the first of the list that does, the last one in any case.
+/// One conjunct of the run-time check, and what is said where it fails: the first of the list that does, the
+/// last one in any case.
 pub(crate) struct Check {
     holds: LLVMValueRef,
     why: Vec<Why>,
@@ -58,7 +61,8 @@ pub(crate) struct Gate<'a> {
 }
 
 impl Gate<'_> {
-    /// Comparisons of parameters: their ranges, the assumptions, products of sizes. What has fewest operations comes first.
+    /// Comparisons of parameters: their ranges, the assumptions, products of sizes. What has fewest
+    /// operations comes first.
     pub fn pass_numbers(&mut self, expr: &ExprEmitter<'_>, scop: &Scop) -> Result<(), CodegenError> {
         let mut checks = self.in_range(expr, scop, !scop.inspections.is_empty());
         let ir = self.ir;
@@ -81,7 +85,8 @@ impl Gate<'_> {
         self.pass(expr, checks)
     }
 
-    /// What is checked before anything is inspected: ranges of the other parameters, and what is assumed of those for any inspected values.
+    /// What is checked before anything is inspected: ranges of the other parameters, and what is assumed of
+    /// those for any inspected values.
     pub fn pass_before_inspection(
         &mut self,
         expr: &ExprEmitter<'_>,
@@ -123,7 +128,8 @@ impl Gate<'_> {
         vec![Check { holds, why }]
     }
 
-    /// The touched ranges, one for each of `device_arrays`: each small enough, those that must not overlap apart.
+    /// The touched ranges, one for each of `device_arrays`: each small enough, those that must not overlap
+    /// apart.
     pub fn pass_memory(
         &mut self,
         expr: &mut ExprEmitter<'_>,
@@ -211,7 +217,8 @@ impl Gate<'_> {
     }
 }
 
-/// Whether two arrays begin at one address and have the same inner sizes, so that equal subscripts are equal elements.
+/// Whether two arrays begin at one address and have the same inner sizes, so that equal subscripts are equal
+/// elements.
 fn one_array(
     ir: &Ir,
     expr: &ExprEmitter<'_>,
@@ -245,8 +252,9 @@ fn compared(scop: &Scop) -> BTreeSet<(ArrayId, ArrayId)> {
     pairs.map(|(a, b)| (*a.min(b), *a.max(b))).collect()
 }
 
-/// Whether no array of an execution lies in the range of another one that is written, for all that is known: neither one that may be the same, nor
-/// members of the same structures. Then the run-time library may refuse what overlaps, whatever was thought of the accesses' types here.
+/// Whether no array of an execution lies in the range of another one that is written, for all that is known:
+/// neither one that may be the same, nor members of the same structures. Then the run-time library may refuse
+/// what overlaps, whatever was thought of the accesses' types here.
 pub(crate) fn are_apart(scop: &Scop) -> Result<bool, CodegenError> {
     let compared = compared(scop);
     let memory: Vec<(ArrayId, ValueHandle)> = (0..scop.arrays.len())

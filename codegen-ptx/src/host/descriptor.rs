@@ -1,5 +1,5 @@
-//! The constants that describe a SCoP to the run-time library: `PollyrsScop`, `PollyrsKernel` and `PollyrsImage` of
-//! `runtime/include/pollyrs_rt.h`, as private globals of the host module.
+//! The constants that describe a SCoP to the run-time library: `PollyrsScop`, `PollyrsKernel` and
+//! `PollyrsImage` of `runtime/include/pollyrs_rt.h`, as private globals of the host module.
 
 use crate::CodegenError;
 use crate::host::abi::{

@@ -13,11 +13,13 @@
 //! ```
 //!
 //! # Invariants
-//! - Nothing is written to the program's memory before `pollyrs_rt_end` succeeds, so every edge to `host_begin` is safe.
-//! - The checks have no side effects and cannot trap, whatever the parameters: overflow is computed, never assumed away.
-//!   Affine expressions are evaluated in 64 bits; they cannot wrap when every 64-bit parameter is within ±2^46 (checked
-//!   first in the conjunction, and a false conjunct hides what the others computed from garbage). Linear offsets, which
-//!   multiply sizes, use overflow-checked arithmetic, and every touched range must lie within ±2^46 bytes of its base.
+//! - Nothing is written to the program's memory before `pollyrs_rt_end` succeeds, so every edge to
+//!   `host_begin` is safe.
+//! - The checks have no side effects and cannot trap, whatever the parameters: overflow is computed, never
+//!   assumed away. Affine expressions are evaluated in 64 bits; they cannot wrap when every 64-bit parameter
+//!   is within ±2^46 (checked first in the conjunction, and a false conjunct hides what the others computed
+//!   from garbage). Linear offsets, which multiply sizes, use overflow-checked arithmetic, and every touched
+//!   range must lie within ±2^46 bytes of its base.
 
 use crate::CodegenError;
 use crate::affine::expr::ExprEmitter;
@@ -41,8 +43,9 @@ use pollyrs_schedule::Placement;
 use pollyrs_scop::{ArrayId, ArrayKind, Scop, ValueHandle};
 use std::collections::BTreeSet;
 
-/// Creates the check block and computes the parameters in it. Must run for every SCoP of a function before any is
-/// [`emit`]ted, because it needs the analyses that `emit` invalidates. `regions` are those of all SCoPs of the function.
+/// Creates the check block and computes the parameters in it. Must run for every SCoP of a function before
+/// any is [`emit`]ted, because it needs the analyses that `emit` invalidates. `regions` are those of all
+/// SCoPs of the function.
 pub fn prepare(
     analyses: &shim::Analyses<'_>,
     scop: &Scop,
@@ -106,7 +109,8 @@ pub fn live_outs(scop: &Scop) -> Vec<ValueHandle> {
     out
 }
 
-/// The blocks of the function that its entry leads to. The others are error blocks, and loops of these, which are connected again later.
+/// The blocks of the function that its entry leads to. The others are error blocks, and loops of these, which
+/// are connected again later.
 fn reached(scop: &Scop) -> BTreeSet<usize> {
     let mut reached = BTreeSet::new();
     // SAFETY: live blocks of the host function.
@@ -143,11 +147,12 @@ fn live_out_array(scop: &Scop, v: ValueHandle) -> Option<ArrayId> {
     at.map(ArrayId)
 }
 
-/// Rewrites the region into versioned code. The result is what stands for values of the region behind it now: SCoPs there that name one of
-/// them have to name that ([`rename`]).
+/// Rewrites the region into versioned code. The result is what stands for values of the region behind it now:
+/// SCoPs there that name one of them have to name that ([`rename`]).
 ///
 /// # Safety
-/// `function` is live and holds the SCoP's region, whose handles are live; `entry` comes from [`prepare`] for it.
+/// `function` is live and holds the SCoP's region, whose handles are live; `entry` comes from [`prepare`] for
+/// it.
 pub unsafe fn emit(
     function: LLVMValueRef,
     plan: &HostPlan<'_>,
@@ -391,7 +396,8 @@ impl<'c> Code<'c> {
         })
     }
 
-    /// Ends the run and reads the values that live on. The result is the block from which a failed run is refused.
+    /// Ends the run and reads the values that live on. The result is the block from which a failed run is
+    /// refused.
     fn end(&self, run: LLVMValueRef, refuse: LLVMBasicBlockRef) -> Result<LLVMBasicBlockRef, CodegenError> {
         let ir = self.ir;
         let end = ir.declare(self.module, "pollyrs_rt_end", ir.i32_type(), &[ir.ptr_type()]);
@@ -415,8 +421,9 @@ impl<'c> Code<'c> {
         Ok(block)
     }
 
-    /// `pollyrs_rt_host_begin`, where everything goes that is refused, and `pollyrs_rt_host_end` around the original region. `why` are the blocks that
-    /// come to the former, with the number of the check that failed or what says that the run-time library could not go on.
+    /// `pollyrs_rt_host_begin`, where everything goes that is refused, and `pollyrs_rt_host_end` around the
+    /// original region. `why` are the blocks that come to the former, with the number of the check that
+    /// failed or what says that the run-time library could not go on.
     fn bracket(
         &self,
         descriptor: LLVMValueRef,
@@ -464,7 +471,8 @@ pub fn rename(scop: &mut Scop, live_outs: &[shim::LiveOut]) {
     }
 }
 
-/// The name of a function of the run-time library, and its arguments, in a function with a hold or in one without.
+/// The name of a function of the run-time library, and its arguments, in a function with a hold or in one
+/// without.
 pub(crate) fn on_hold(
     plan: &HostPlan<'_>,
     name: &str,

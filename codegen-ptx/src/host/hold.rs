@@ -1,4 +1,5 @@
-//! Code for arrays that stay on the device between the SCoPs of a function (`pollyrs_rt_begin_held` and its like).
+//! Code for arrays that stay on the device between the SCoPs of a function (`pollyrs_rt_begin_held` and its
+//! like).
 //!
 //! ```text
 //! entry:    hold = alloca ptr; *hold = NULL
@@ -15,8 +16,9 @@
 //! returns:  pollyrs_rt_return(lent, n, NULL)
 //! ```
 //!
-//! A function that is called with a hold gets two more parameters (`Session::extend`), which take the place of both NULLs: the caller's slot,
-//! and a table of what the function's objects are to the caller ([`known_table`]).
+//! A function that is called with a hold gets two more parameters (`Session::extend`), which take the place
+//! of both NULLs: the caller's slot, and a table of what the function's objects are to the caller
+//! ([`known_table`]).
 
 use crate::ir::builder::{Ir, module_context};
 use crate::ir::llvm::module_of;
@@ -54,7 +56,8 @@ impl Held<'_> {
     }
 }
 
-/// Before an instruction: objects of `read` are about to be read, those of `write` to be written, and those of `dead` to be freed.
+/// Before an instruction: objects of `read` are about to be read, those of `write` to be written, and those
+/// of `dead` to be freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Release {
     pub before: LLVMValueRef,
@@ -138,7 +141,8 @@ pub unsafe fn placeholders(module: LLVMModuleRef) -> (LLVMValueRef, LLVMValueRef
 }
 
 /// # Safety
-/// `slot` is from [`hold_slot`] with the same `borrowing`, the instructions are live and of the same function.
+/// `slot` is from [`hold_slot`] with the same `borrowing`, the instructions are live and of the same
+/// function.
 pub unsafe fn emit_releases(
     function: LLVMValueRef,
     slot: LLVMValueRef,

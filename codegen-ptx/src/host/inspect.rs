@@ -11,9 +11,10 @@
 //!
 //! # Invariants
 //! - The parameters of an inspection have no value before it; nothing emitted before depends on them.
-//! - In a function with a hold, what only the device has of the memory comes back first, whichever activation's object it is.
-//! - What is found is used only behind the check of all assumptions. Under these the elements that were looked at are all that the SCoP loads, as it does not
-//!   write them.
+//! - In a function with a hold, what only the device has of the memory comes back first, whichever
+//!   activation's object it is.
+//! - What is found is used only behind the check of all assumptions. Under these the elements that were
+//!   looked at are all that the SCoP loads, as it does not write them.
 
 use crate::CodegenError;
 use crate::affine::expr::ExprEmitter;
@@ -28,7 +29,8 @@ use inkwell::llvm_sys::prelude::*;
 use pollyrs_scop::{ArrayKind, Inspection};
 
 impl Gate<'_> {
-    /// Makes the inspections and gives `expr` and `params`, by parameter, what they find. `cache`: the SCoP's slot of the run-time library.
+    /// Makes the inspections and gives `expr` and `params`, by parameter, what they find. `cache`: the SCoP's
+    /// slot of the run-time library.
     pub fn inspect(
         &mut self,
         expr: &mut ExprEmitter<'_>,

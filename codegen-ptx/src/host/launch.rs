@@ -1,4 +1,5 @@
-//! The launches of the host plan: the estimate of the work, the choice among kernels, grids and scalar arguments.
+//! The launches of the host plan: the estimate of the work, the choice among kernels, grids and scalar
+//! arguments.
 
 use crate::CodegenError;
 use crate::affine::expr::ExprEmitter;
@@ -60,7 +61,8 @@ fn emit_least(
     least.map(|b| b.1).ok_or_else(|| CodegenError::Internal("a choice among no kernels".into()))
 }
 
-/// The number of the alternative whose blocks, spread over the multiprocessors, take the least time, or where to cut.
+/// The number of the alternative whose blocks, spread over the multiprocessors, take the least time, or where
+/// to cut.
 pub(crate) fn emit_choice(
     ir: &Ir,
     expr: &mut ExprEmitter<'_>,
@@ -170,7 +172,8 @@ fn emit_estimate(ir: &Ir, expr: &mut ExprEmitter<'_>, time: &Time) -> Result<LLV
     Ok(all)
 }
 
-/// Tells the checked emulated device the arrays' sizes, in the order of the descriptor, so that reports name subscripts.
+/// Tells the checked emulated device the arrays' sizes, in the order of the descriptor, so that reports name
+/// subscripts.
 pub(crate) fn emit_shapes<'i>(
     ir: &Ir,
     expr: &ExprEmitter<'_>,

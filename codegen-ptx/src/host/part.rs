@@ -13,8 +13,9 @@
 //! ```
 //!
 //! # Invariant
-//! Each block is in one part: `to` of the last one is `count`, since `j + 1 = n` there. What a part touches comes from [`pollyrs_schedule::Parts`], which
-//! the checker proved; where a computation overflows, it is all.
+//! Each block is in one part: `to` of the last one is `count`, since `j + 1 = n` there. What a part touches
+//! comes from [`pollyrs_schedule::Parts`], which the checker proved; where a computation overflows, it is
+//! all.
 
 use crate::affine::expr::ExprEmitter;
 use crate::host::abi::PART_WORDS;
@@ -68,8 +69,8 @@ impl Calls {
     }
 }
 
-/// Emits the launch in parts; `grid` has lower bound and extent of each dimension. The builder is then where the launch goes as a whole; the result is where
-/// both go on. `None`: nothing was emitted.
+/// Emits the launch in parts; `grid` has lower bound and extent of each dimension. The builder is then where
+/// the launch goes as a whole; the result is where both go on. `None`: nothing was emitted.
 pub(crate) fn emit(
     ir: &Ir,
     expr: &mut ExprEmitter<'_>,
@@ -128,7 +129,8 @@ pub(crate) fn emit(
     Ok(Some(after))
 }
 
-/// The bytes of an array's range between the first and the last element of the tiles between two borders; none: `[0, 0)`.
+/// The bytes of an array's range between the first and the last element of the tiles between two borders;
+/// none: `[0, 0)`.
 fn bounds(
     ir: &Ir,
     expr: &mut ExprEmitter<'_>,

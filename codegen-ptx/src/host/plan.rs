@@ -51,7 +51,8 @@ pub(crate) struct Slots {
     pub scalars: LLVMValueRef,
     /// `[2 x [n x i64]]`, where launches have slices: bytes of each array that are needed, and that are done.
     pub slices: LLVMValueRef,
-    /// `[n x PollyrsPart]`, where launches have parts: what one touches and writes of each array. And the scalars of one that is no part of a grid.
+    /// `[n x PollyrsPart]`, where launches have parts: what one touches and writes of each array. And the
+    /// scalars of one that is no part of a grid.
     pub parts: LLVMValueRef,
     pub part_scalars: LLVMValueRef,
     /// `[9 x i64]`, where values are inspected: rows, and what is found.

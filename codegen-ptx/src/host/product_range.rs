@@ -1,7 +1,8 @@
 //! The host's check of a [`ProductRange`].
 //!
-//! **Invariant.** Sums and products are those of the model's integers or the check fails: each operation reports its overflow. What is
-//! computed from garbage, where an earlier check of the conjunction failed, is not looked at.
+//! **Invariant.** Sums and products are those of the model's integers or the check fails: each operation
+//! reports its overflow. What is computed from garbage, where an earlier check of the conjunction failed, is
+//! not looked at.
 
 use crate::CodegenError;
 use crate::affine::expr::ExprEmitter;
@@ -10,7 +11,8 @@ use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntSLE;
 use inkwell::llvm_sys::prelude::LLVMValueRef;
 use pollyrs_scop::{ProductRange, Scop};
 
-/// Whether a polynomial stays in its range, false if computing it overflows 64 bits; and its bounds, or nonsense then.
+/// Whether a polynomial stays in its range, false if computing it overflows 64 bits; and its bounds, or
+/// nonsense then.
 pub(crate) struct Emitted {
     pub holds: LLVMValueRef,
     /// Whether computing the bounds overflows.

@@ -1,5 +1,5 @@
-//! What a SCoP touches of its arrays, as values in the check block: ranges of bytes, rows that come back, and their place in
-//! `PollyrsArray` of `runtime/include/pollyrs_rt.h`.
+//! What a SCoP touches of its arrays, as values in the check block: ranges of bytes, rows that come back, and
+//! their place in `PollyrsArray` of `runtime/include/pollyrs_rt.h`.
 //!
 //! # Invariant
 //! Nothing here can trap or is poison, whatever the parameters; a range counts only where its `fits` is true.
@@ -15,8 +15,8 @@ use pollyrs_isl as isl;
 use pollyrs_schedule::{Corner, Footprint, Returned};
 use pollyrs_scop::{ArrayId, ArrayKind, Scop};
 
-/// 64-bit parameters and touched ranges must lie within ± this many (2^46): addresses have 47 bits, and sums of a few
-/// hundred such terms stay inside 64 bits.
+/// 64-bit parameters and touched ranges must lie within ± this many (2^46): addresses have 47 bits, and sums
+/// of a few hundred such terms stay inside 64 bits.
 pub(crate) const RANGE: i64 = 1 << 46;
 
 /// The touched range of one array, as values in the check block.
@@ -38,15 +38,16 @@ pub(crate) struct Range {
     pub rows: Option<Rows>,
 }
 
-/// Rows of contiguous bytes that come back or are touched: bytes of one, and for each outer dimension their number and distance in bytes, outermost
-/// first.
+/// Rows of contiguous bytes that come back or are touched: bytes of one, and for each outer dimension their
+/// number and distance in bytes, outermost first.
 #[derive(Clone, Copy)]
 pub(crate) struct Rows {
     pub(crate) bytes: LLVMValueRef,
     pub(crate) dims: [(LLVMValueRef, LLVMValueRef); ROW_DIMS],
 }
 
-/// The addresses `[begin, end)` that a range takes, as integers. The end of an empty range is 0, so that nothing overlaps it.
+/// The addresses `[begin, end)` that a range takes, as integers. The end of an empty range is 0, so that
+/// nothing overlaps it.
 #[derive(Clone, Copy)]
 pub(crate) struct Extent {
     begin: LLVMValueRef,
@@ -90,7 +91,8 @@ pub(crate) fn memory_range(
         return Err(CodegenError::Internal("footprint of an array that is not memory".into()));
     };
     let mut base = ir.freeze(base.0 as LLVMValueRef);
-    // The shift of an array inside of an allocation is bounded as its range is: what is compared are numbers, which must not wrap around.
+    // The shift of an array inside of an allocation is bounded as its range is: what is compared are numbers,
+    // which must not wrap around.
     let mut near = None;
     if let Some(shift) = &array.shift {
         let shift = expr.emit_pw_aff(shift)?;
@@ -129,7 +131,8 @@ pub(crate) fn memory_range(
         let mut written = byte_range(ir, expr, scop, id, (min, max), &f.written_nonempty)?;
         fits = ir.and(fits, written.fits);
         if f.written_boxed && !f.boxed {
-            // A box's corners are no elements and may lie outside of what is touched; every element lies inside of both.
+            // A box's corners are no elements and may lie outside of what is touched; every element lies
+            // inside of both.
             let empty = ir.icmp(LLVMIntEQ, written.begin, written.end);
             let (begin, end) = (ir.smax(written.begin, touched.begin), ir.smin(written.end, touched.end));
             written.begin = ir.select(empty, written.begin, begin);
@@ -162,7 +165,8 @@ pub(crate) fn memory_range(
     Ok((range, Some(fits)))
 }
 
-/// The rows of a box of elements, given by its corners. Nothing here is looked at unless the written range is not empty and fits.
+/// The rows of a box of elements, given by its corners. Nothing here is looked at unless the written range is
+/// not empty and fits.
 pub(crate) fn rows(
     ir: &Ir,
     expr: &mut ExprEmitter<'_>,
@@ -209,7 +213,8 @@ fn byte_range(
     let nonempty = expr.emit_set(&nonempty.clone().gist(scop.context.clone())?)?;
     let (first, o1) = linear_offset(ir, expr, scop, id, min)?;
     let (last, o2) = linear_offset(ir, expr, scop, id, max)?;
-    // Nothing touched is [0, 0), whatever the ends came to. Elements are compared, so that bytes cannot overflow.
+    // Nothing touched is [0, 0), whatever the ends came to. Elements are compared, so that bytes cannot
+    // overflow.
     let zero = ir.int(0);
     let first = ir.select(nonempty, first, zero);
     let after = ir.select(nonempty, ir.add(last, ir.int(1)), zero);
@@ -224,7 +229,8 @@ fn byte_range(
     Ok(ByteRange { begin: ir.mul(first, size), end: ir.mul(after, size), nonempty, fits: ir.not(bad) })
 }
 
-/// The linear offset, in elements, of an element given by its subscripts, and whether computing it overflowed.
+/// The linear offset, in elements, of an element given by its subscripts, and whether computing it
+/// overflowed.
 pub(crate) fn linear_offset(
     ir: &Ir,
     expr: &mut ExprEmitter<'_>,

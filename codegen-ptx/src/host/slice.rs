@@ -1,4 +1,5 @@
-//! Launches in slices: blocks that need what has been copied so far begin, while the rest is on its way (`pollyrs_rt_launch_slice`).
+//! Launches in slices: blocks that need what has been copied so far begin, while the rest is on its way
+//! (`pollyrs_rt_launch_slice`).
 //!
 //! ```text
 //! n = pollyrs_rt_slices(run, kernel, units)                        units: of neighbouring tiles along the grid's first dimension
@@ -11,8 +12,9 @@
 //! ```
 //!
 //! # Invariant
-//! Each block is in one slice: `to` of the last one is `count`, since `j + 1 = n` there. What a slice needs and what is done come from
-//! [`pollyrs_schedule::Slices`], which the checker proved; where a computation overflows, all is needed and nothing is done.
+//! Each block is in one slice: `to` of the last one is `count`, since `j + 1 = n` there. What a slice needs
+//! and what is done come from [`pollyrs_schedule::Slices`], which the checker proved; where a computation
+//! overflows, all is needed and nothing is done.
 
 use crate::affine::expr::ExprEmitter;
 use crate::host::launch::Launcher;
@@ -26,7 +28,8 @@ use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::{SLICE, SlicedArray, Slices};
 use pollyrs_scop::{ArrayId, Scop};
 
-/// The launch of kernel number `k`; `grid` has lower bound and extent of each dimension, and `blocks` is the product of the latter.
+/// The launch of kernel number `k`; `grid` has lower bound and extent of each dimension, and `blocks` is the
+/// product of the latter.
 pub(crate) fn emit(
     ir: &Ir,
     expr: &mut ExprEmitter<'_>,

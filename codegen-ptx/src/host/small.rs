@@ -1,8 +1,9 @@
 //! Executions that are too small for any device: the original loop runs at once.
 //!
-//! Problem: checks, a description of the arrays and calls of the run-time library take some 150 ns, which is twenty times what the inner loops of
-//! many functions take. Approach: the library writes down, for each SCoP, up to how much work the original loop was seen to be done before a
-//! device could begin; that comes first.
+//! Problem: checks, a description of the arrays and calls of the run-time library take some 150 ns, which is
+//! twenty times what the inner loops of many functions take. Approach: the library writes down, for each
+//! SCoP, up to how much work the original loop was seen to be done before a device could begin; that comes
+//! first.
 //!
 //! ```text
 //! check:   known = load cache                                 0, as long as the library knows nothing → ask
@@ -13,7 +14,8 @@
 //! ```
 //!
 //! # Invariant
-//! The original loop may always run, so nothing here has to be right for it; but where arrays may be on the device they come back first.
+//! The original loop may always run, so nothing here has to be right for it; but where arrays may be on the
+//! device they come back first.
 
 use crate::ir::builder::Ir;
 use crate::ir::llvm::module_of;
@@ -21,8 +23,8 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
 
-/// Emits the comparison where `ir` stands, and goes on behind it in a new block. The result is the block that leads to `host`. `cache` is the
-/// SCoP's, `work` a double, `hold` the function's slot.
+/// Emits the comparison where `ir` stands, and goes on behind it in a new block. The result is the block that
+/// leads to `host`. `cache` is the SCoP's, `work` a double, `hold` the function's slot.
 ///
 /// # Safety
 /// All are live and of one function.
@@ -33,7 +35,8 @@ pub(crate) unsafe fn emit(
     hold: Option<LLVMValueRef>,
     host: LLVMBasicBlockRef,
 ) -> LLVMBasicBlockRef {
-    // SAFETY: the caller's promise. Other threads may write both words meanwhile: what the first one points to was complete before.
+    // SAFETY: the caller's promise. Other threads may write both words meanwhile: what the first one points
+    // to was complete before.
     let shared = |pointer| unsafe {
         let word = ir.load(ir.i64_type(), pointer);
         LLVMSetOrdering(word, LLVMAtomicOrdering::LLVMAtomicOrderingMonotonic);

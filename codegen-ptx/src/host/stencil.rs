@@ -1,4 +1,5 @@
-//! The host's side of fused kernels: how many launches fuse steps, what they are given, where the ordinary kernels take over.
+//! The host's side of fused kernels: how many launches fuse steps, what they are given, where the ordinary
+//! kernels take over.
 //!
 //! ```text
 //! rest = runs and T >= 2 period ? (T / period - 1) period : 0;  done = 0; launched = 0

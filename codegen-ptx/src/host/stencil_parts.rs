@@ -1,9 +1,10 @@
 //! Fused launches that several devices share ([`crate::host::part`]): each takes a band of output rows.
 //!
-//! The blocks of a launch have the rows (of one-dimensional stencils: elements) between two scalars, [`StencilScalar::First`] and [`StencilScalar::Last`] of
-//! the outermost dimension. What the proof of a
-//! plan says of a block ([`pollyrs_schedule::stencil::check`]) holds for any rows of it; so a launch for a band of the rows is right by itself, and the
-//! bands together have all rows, each once. By the proof's regions, values come from rows within [`StencilPlan::reach`] of the band.
+//! The blocks of a launch have the rows (of one-dimensional stencils: elements) between two scalars,
+//! [`StencilScalar::First`] and [`StencilScalar::Last`] of the outermost dimension. What the proof of a plan
+//! says of a block ([`pollyrs_schedule::stencil::check`]) holds for any rows of it; so a launch for a band of
+//! the rows is right by itself, and the bands together have all rows, each once. By the proof's regions,
+//! values come from rows within [`StencilPlan::reach`] of the band.
 //!
 //! ```text
 //! n = pollyrs_rt_parts(run, kernel, rows / least)

@@ -1,12 +1,15 @@
 //! The host's side of [`crate::stencil::blocks`]: how many rows the blocks of a launch have.
 //!
-//! A block of `rows` output rows runs `rows + halo` iterations. More blocks have fewer rows and more halo; fewer blocks leave multiprocessors idle, or with too few
-//! warps to hide latencies. The first and the last block have fewer rows, which take longer, and begin first. The host tries some numbers of blocks a multiprocessor
-//! and takes the one of the least modelled time ([`StencilPlan::model`]), once with the same rows for all columns, and once with fewer for those at the sides.
+//! A block of `rows` output rows runs `rows + halo` iterations. More blocks have fewer rows and more halo;
+//! fewer blocks leave multiprocessors idle, or with too few warps to hide latencies. The first and the last
+//! block have fewer rows, which take longer, and begin first. The host tries some numbers of blocks a
+//! multiprocessor and takes the one of the least modelled time ([`StencilPlan::model`]), once with the same
+//! rows for all columns, and once with fewer for those at the sides.
 //!
-//! Numbers of blocks are numbers of waves only if all take as long. Otherwise multiprocessors wait at the end, a sixth of a wave where the sides have as many rows.
-//! With the choice between the two, and with the same rows for all columns only (H200, GStencil/s): laplacian2d 1907 and 1892, at 16384^2 2481 and 2419, in doubles 902 and 853; heat2d and
-//! gradient3d the same; always with fewer, laplacian2d 1475.
+//! Numbers of blocks are numbers of waves only if all take as long. Otherwise multiprocessors wait at the
+//! end, a sixth of a wave where the sides have as many rows. With the choice between the two, and with the
+//! same rows for all columns only (H200, GStencil/s): laplacian2d 1907 and 1892, at 16384^2 2481 and 2419, in
+//! doubles 902 and 853; heat2d and gradient3d the same; always with fewer, laplacian2d 1475.
 
 use crate::ir::builder::Ir;
 use crate::ir::llvm::hint_loops;
@@ -25,8 +28,10 @@ const EACH_BITS: i64 = 5;
 const ITERATIONS: [i64; 2] = [5, 6];
 /// What it takes more, in parts of a wave, if blocks at the sides have as many iterations as the others.
 const WAITING: i64 = 6;
-/// And whatever they have, as numerator and denominator: blocks of the same number of iterations don't end together, and who is early has nothing left to do. A 5-point stencil in fused
-/// steps of 14 on 16,384 x 32,768 floats has 1882, 2003, 2105, 2178, 2220, 2240 GStencil/s with 1, 2, 3, 4, 6, 8 waves, on 8,192 x 32,768 1893, 2031, 2116, 2186, 2177, 2176 (H100).
+/// And whatever they have, as numerator and denominator: blocks of the same number of iterations don't end
+/// together, and who is early has nothing left to do. A 5-point stencil in fused steps of 14 on 16,384 x
+/// 32,768 floats has 1882, 2003, 2105, 2178, 2220, 2240 GStencil/s with 1, 2, 3, 4, 6, 8 waves, on 8,192 x
+/// 32,768 1893, 2031, 2116, 2186, 2177, 2176 (H100).
 const UNEVEN: [i64; 2] = [1, 10];
 
 /// The blocks of one part of the columns.
@@ -101,7 +106,8 @@ fn smin(ir: &Ir, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
     ir.select(ir.icmp(LLVMIntSLT, a, b), a, b)
 }
 
-/// How many rows fewer than the others the first and the last block have: theirs take longer, since boxes end there.
+/// How many rows fewer than the others the first and the last block have: theirs take longer, since boxes end
+/// there.
 fn fewer(ir: &Ir, p: &StencilPlan, rows: LLVMValueRef) -> LLVMValueRef {
     let most = ir.int(p.max_lag() + (p.unroll + p.ahead) as i64);
     smin(ir, ir.sdiv(rows, ir.int(3)), most)
@@ -124,8 +130,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Rows of a block at the sides and of another. A loop, which is kept: unrolled, its divisions would be most of what the compiler has to do for the
-    /// host's code.
+    /// Rows of a block at the sides and of another. A loop, which is kept: unrolled, its divisions would be
+    /// most of what the compiler has to do for the host's code.
     fn run(&self, function: LLVMValueRef) -> [LLVMValueRef; 2] {
         let ir = self.ir;
         let packed = BLOCKS_EACH.iter().rev().fold(0, |all, each| (all << EACH_BITS) | (each - 1));
@@ -158,7 +164,8 @@ impl Search<'_> {
         rows.map(|r| ir.smax(r, ir.int(1)))
     }
 
-    /// The time, without a unit, with about so many blocks a multiprocessor, and the rows of a block; `apart`: with fewer for the sides.
+    /// The time, without a unit, with about so many blocks a multiprocessor, and the rows of a block;
+    /// `apart`: with fewer for the sides.
     fn candidate(&self, each: LLVMValueRef, apart: bool) -> (LLVMValueRef, [LLVMValueRef; 2]) {
         let Search { ir, p, height, columns: [sides, middle] } = *self;
         let one = ir.int(1);

@@ -1,11 +1,12 @@
 //! Why a check failed: the one condition that does not hold, with the values on its sides.
 //!
-//! Problem: an assumption is a set of parameters, `n <= ld and m <= ld` beside a few others, and a user asks which of them is not true, and by how much.
-//! All of this is computed on the way to the original loop, where time does not matter.
+//! Problem: an assumption is a set of parameters, `n <= ld and m <= ld` beside a few others, and a user asks
+//! which of them is not true, and by how much. All of this is computed on the way to the original loop, where
+//! time does not matter.
 //!
 //! # Invariant
-//! What is said never decides whether the loop runs on the device: the check is the check, and a condition that is looked at behind it is one of its parts or
-//! says nothing.
+//! What is said never decides whether the loop runs on the device: the check is the check, and a condition
+//! that is looked at behind it is one of its parts or says nothing.
 //!
 //! # Example
 //! `subscripts of A stay inside its dimensions: ld = 42 < m = 43`.
@@ -107,7 +108,8 @@ pub(crate) fn of_assumptions_before(scop: &Scop) -> Result<Vec<Why>, CodegenErro
 /// A half-space, the text of its opposite, and its sides.
 type Condition = (isl::Set, String, Option<(isl::PwAff, isl::PwAff)>);
 
-/// The conditions of the case of an assumption that says most: of `n <= 0 or (n <= ld and m <= ld)` the latter, as nobody means the former.
+/// The conditions of the case of an assumption that says most: of `n <= 0 or (n <= ld and m <= ld)` the
+/// latter, as nobody means the former.
 fn conditions(scop: &Scop, a: &Assumption) -> Result<Vec<Condition>, CodegenError> {
     let mut best: Option<(usize, Vec<isl::Constraint>)> = None;
     for case in a.set.basic_sets()? {
@@ -134,7 +136,8 @@ fn conditions(scop: &Scop, a: &Assumption) -> Result<Vec<Condition>, CodegenErro
     Ok(out)
 }
 
-/// A constraint without quotients as two sums without negative factors, and the text that says that it does not hold.
+/// A constraint without quotients as two sums without negative factors, and the text that says that it does
+/// not hold.
 fn sides(scop: &Scop, c: &isl::Constraint) -> Result<Option<(String, isl::PwAff, isl::PwAff)>, CodegenError> {
     let divs = c.dim(DimType::Div)?;
     if divs > 0 && c.involves_dims(DimType::Div, 0, divs)? {

@@ -1,9 +1,9 @@
-//! A thin safe builder over LLVM's C API: only what the host plan and the kernels need, on raw value handles, because the
-//! model's handles are raw too.
+//! A thin safe builder over LLVM's C API: only what the host plan and the kernels need, on raw value handles,
+//! because the model's handles are raw too.
 //!
 //! # Invariants
-//! - Every handle given to a method is live and belongs to the builder's context; the crate gets handles from the host module,
-//!   which outlives all of code generation, or from this builder.
+//! - Every handle given to a method is live and belongs to the builder's context; the crate gets handles from
+//!   the host module, which outlives all of code generation, or from this builder.
 //! - Integers are `i64` unless a name says otherwise.
 
 use inkwell::llvm_sys::core::*;
@@ -54,8 +54,8 @@ impl Ir {
         Ir { builder: unsafe { LLVMCreateBuilderInContext(ctx) }, ctx, site: RefCell::new(None) }
     }
 
-    /// From now on, accesses of kernels carry who makes them (a statement, a copy) and the name of the array, as metadata. The
-    /// checked emulated device reports with it; nothing else reads it.
+    /// From now on, accesses of kernels carry who makes them (a statement, a copy) and the name of the array,
+    /// as metadata. The checked emulated device reports with it; nothing else reads it.
     pub fn note(&self, what: &str, array: &str) {
         let (what, array) = (what.to_owned(), array.to_owned());
         *self.site.borrow_mut() = Some(Noted { what, array, spare: false });
@@ -225,7 +225,8 @@ impl Ir {
         unsafe { LLVMBuildCast(self.builder, op, v, ty, EMPTY.as_ptr()) }
     }
 
-    /// `v`, or some fixed value where `v` is poison or undefined: to branch on it is then no undefined behaviour.
+    /// `v`, or some fixed value where `v` is poison or undefined: to branch on it is then no undefined
+    /// behaviour.
     pub fn freeze(&self, v: LLVMValueRef) -> LLVMValueRef {
         // SAFETY: see the module's invariants.
         unsafe { LLVMBuildFreeze(self.builder, v, EMPTY.as_ptr()) }

@@ -14,11 +14,12 @@ pub enum CodegenError {
     /// An invariant between the stages is broken: a bug of pollyrs.
     #[error("internal error in code generation: {0}")]
     Internal(String),
-    /// isl's code has an access where the stage of its window is not known; a mapping without windows has no such place.
+    /// isl's code has an access where the stage of its window is not known; a mapping without windows has no
+    /// such place.
     #[error("an access outside of its window's stage")]
     Unscoped,
-    /// isl's code has a barrier under a condition with a thread's number, or a loop of a tile with a point's, which may well be the same for all;
-    /// another mapping need not have it.
+    /// isl's code has a barrier under a condition with a thread's number, or a loop of a tile with a point's,
+    /// which may well be the same for all; another mapping need not have it.
     #[error("a condition that is not the same in all threads of a block or points of a tile")]
     Divergent,
     /// More instructions than LLVM and ptxas compile in reasonable time; a mapping without tiles has fewer.

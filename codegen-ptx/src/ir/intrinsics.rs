@@ -1,7 +1,7 @@
 //! What kernels call where targets differ, and what the emulated device's code calls for it.
 //!
-//! Kernel IR has calls of these functions (`pollyrs.…`); [`crate::device`] replaces them, by instructions of PTX or by calls of the run-time
-//! library.
+//! Kernel IR has calls of these functions (`pollyrs.…`); [`crate::device`] replaces them, by instructions of
+//! PTX or by calls of the run-time library.
 
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
@@ -24,7 +24,8 @@ pub(crate) const EMU_BARRIER: &str = "pollyrs_rt_emu_barrier";
 
 /// The thread descriptor of the kernel that a call is in.
 pub(crate) fn thread_of(call: LLVMValueRef) -> LLVMValueRef {
-    // SAFETY: a live call in a function made by `with_host_signature`, whose first argument is the descriptor.
+    // SAFETY: a live call in a function made by `with_host_signature`, whose first argument is the
+    // descriptor.
     unsafe { LLVMGetParam(LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)), 0) }
 }
 

@@ -1,10 +1,11 @@
-//! LLVM's C API under short names, as far as kernels need it: an extension of [`Ir`], modules, functions, attributes, messages.
-//! No policy.
+//! LLVM's C API under short names, as far as kernels need it: an extension of [`Ir`], modules, functions,
+//! attributes, messages. No policy.
 //!
 //! # Invariants
-//! Every handle (module, value, type, block) that reaches a function of this crate belongs to the one `LLVMContext` that the
-//! caller of a public entry point vouched for, and lives until that entry point returns. The unsafe blocks below rely on
-//! it; the entry points are `unsafe fn` because only their caller can know it.
+//! Every handle (module, value, type, block) that reaches a function of this crate belongs to the one
+//! `LLVMContext` that the caller of a public entry point vouched for, and lives until that entry point
+//! returns. The unsafe blocks below rely on it; the entry points are `unsafe fn` because only their caller
+//! can know it.
 
 use crate::ir::builder::{Ir, c_string};
 use inkwell::llvm_sys::core::*;
@@ -98,7 +99,8 @@ impl Ir {
         operands: &[LLVMValueRef],
     ) -> LLVMValueRef {
         let mut operands = operands.to_vec();
-        // SAFETY: a function type and live values of its parameters' types; strings are passed with their lengths.
+        // SAFETY: a function type and live values of its parameters' types; strings are passed with their
+        // lengths.
         unsafe {
             let asm = LLVMGetInlineAsm(
                 ty,
@@ -290,8 +292,8 @@ pub(crate) fn add_call_attribute(call: LLVMValueRef, name: &str) {
     }
 }
 
-/// Adds an enum attribute (with a value, where it takes one). `index` is LLVM's: `u32::MAX` the function, 0 the result,
-/// from 1 the parameters.
+/// Adds an enum attribute (with a value, where it takes one). `index` is LLVM's: `u32::MAX` the function, 0
+/// the result, from 1 the parameters.
 pub(crate) fn add_enum_attribute(
     context: LLVMContextRef,
     f: LLVMValueRef,
@@ -299,7 +301,8 @@ pub(crate) fn add_enum_attribute(
     name: &str,
     value: u64,
 ) {
-    // SAFETY: live function; the name is passed with its length. Kind 0 means that this LLVM does not know it.
+    // SAFETY: live function; the name is passed with its length. Kind 0 means that this LLVM does not know
+    // it.
     unsafe {
         let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
         if kind != 0 {
@@ -321,7 +324,8 @@ pub(crate) fn add_string_attribute(context: LLVMContextRef, f: LLVMValueRef, key
 /// The attribute index of the function itself.
 pub(crate) const FUNCTION: u32 = u32::MAX;
 
-/// Gives the loops that end in a terminator for which `ends` holds a hint for the optimizer, alone or with a value.
+/// Gives the loops that end in a terminator for which `ends` holds a hint for the optimizer, alone or with a
+/// value.
 ///
 /// # Safety
 /// Live handles of one context.

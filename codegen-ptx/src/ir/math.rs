@@ -1,8 +1,9 @@
 //! Which functions a statement may call, and what they are on the device.
 //!
-//! Three groups. *Intrinsics* that every target of ours selects by itself. *Exact* functions of the C library, whose result C
-//! and IEEE 754 define to the last bit: they become the intrinsic (`sqrt` is `sqrt.rn`). *Library* functions (`exp`) have no exact
-//! definition; they come from libdevice or libclc and may differ from the host's in the last bits.
+//! Three groups. *Intrinsics* that every target of ours selects by itself. *Exact* functions of the C
+//! library, whose result C and IEEE 754 define to the last bit: they become the intrinsic (`sqrt` is
+//! `sqrt.rn`). *Library* functions (`exp`) have no exact definition; they come from libdevice or libclc and
+//! may differ from the host's in the last bits.
 
 use std::fmt::Write;
 
@@ -110,11 +111,13 @@ const EXACT: &[(&str, &str)] = &[
     ("copysign", "copysign"),
 ];
 
-/// Functions of the C library, and bases of intrinsics, that give the nearest integer as an integer, and the intrinsic that gives it as a number.
+/// Functions of the C library, and bases of intrinsics, that give the nearest integer as an integer, and the
+/// intrinsic that gives it as a number.
 const NEAREST: &[(&str, &str)] =
     &[("llrint", "rint"), ("llround", "round"), ("lrint", "rint"), ("lround", "round")];
 
-/// The other functions of the C library: name and kinds of arguments (`f` the function's own type, `i` an `int`).
+/// The other functions of the C library: name and kinds of arguments (`f` the function's own type, `i` an
+/// `int`).
 const LIBM: &[(&str, &str)] = &[
     ("acos", "f"),
     ("acosh", "f"),
@@ -169,12 +172,14 @@ pub(crate) fn classify(name: &str) -> Callee {
     if known { Callee::Intrinsic } else { Callee::Unknown }
 }
 
-/// For a function of the family of `lround`, the base of the intrinsic that rounds the same way: `rint` for `lrint`.
+/// For a function of the family of `lround`, the base of the intrinsic that rounds the same way: `rint` for
+/// `lrint`.
 pub(crate) fn nearest_integer(base: &str) -> Option<&'static str> {
     NEAREST.iter().find(|(n, _)| *n == base).map(|(_, rounds)| *rounds)
 }
 
-/// The intrinsic that rounds as the function or intrinsic `name` does, if that gives an integer: `llvm.round.f32` for `lroundf` and `llvm.lround.i64.f32`.
+/// The intrinsic that rounds as the function or intrinsic `name` does, if that gives an integer:
+/// `llvm.round.f32` for `lroundf` and `llvm.lround.i64.f32`.
 pub(crate) fn rounding(name: &str) -> Option<String> {
     let (base, ty) = match name.strip_prefix("llvm.") {
         Some(intrinsic) => {
@@ -217,7 +222,8 @@ pub(crate) struct LibraryFunction {
     pub precision: Precision,
 }
 
-/// The functions that the C function `name` may be: itself in double precision, or with a suffix in single precision.
+/// The functions that the C function `name` may be: itself in double precision, or with a suffix in single
+/// precision.
 pub(crate) fn split(name: &str) -> impl Iterator<Item = (&str, Precision)> {
     let single = name.strip_suffix('f').map(|n| (n, Precision::Single));
     std::iter::once((name, Precision::Double)).chain(single)

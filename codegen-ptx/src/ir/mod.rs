@@ -1,4 +1,5 @@
-//! LLVM's IR as the rest of the crate writes it: a builder, the C API under short names, the functions that stand for what targets differ in.
+//! LLVM's IR as the rest of the crate writes it: a builder, the C API under short names, the functions that
+//! stand for what targets differ in.
 //!
 //! Knows nothing of SCoPs but the types of their elements.
 

@@ -28,8 +28,8 @@ pub(crate) fn int_width(ty: LLVMTypeRef) -> Option<u32> {
     (type_kind(ty) == LLVMTypeKind::LLVMIntegerTypeKind).then(|| unsafe { LLVMGetIntTypeWidth(ty) })
 }
 
-/// The argument type for an invariant of type `ty`. Narrow and odd integers travel in a wider one: PTX has no parameter type for
-/// them, and every slot has 8 bytes of which the upper ones may hold anything.
+/// The argument type for an invariant of type `ty`. Narrow and odd integers travel in a wider one: PTX has no
+/// parameter type for them, and every slot has 8 bytes of which the upper ones may hold anything.
 pub(crate) fn slot_type(ir: &Ir, ty: LLVMTypeRef) -> Option<LLVMTypeRef> {
     match type_kind(ty) {
         LLVMTypeKind::LLVMIntegerTypeKind => match int_width(ty)? {

@@ -4,7 +4,8 @@ use crate::ir::error::{Result, internal};
 use crate::ir::intrinsics::THREAD_ID;
 use pollyrs_schedule::MappedKernel;
 
-/// The axis (0 for x) of each block dimension, the last first: those of one thread have none, unless all are. The threads of a team lie along x, ahead of all.
+/// The axis (0 for x) of each block dimension, the last first: those of one thread have none, unless all are.
+/// The threads of a team lie along x, ahead of all.
 pub(crate) fn axes(kernel: &MappedKernel) -> Result<Vec<Option<usize>>> {
     let single = kernel.block.iter().all(|b| b.size <= 1);
     let first = usize::from(kernel.team > 1);

@@ -34,7 +34,8 @@ pub(crate) struct KernelBuilder<'a, S> {
     pub has_barrier: bool,
     /// Set if the blocks are tasks of a graph.
     pub task: Option<Task>,
-    /// Whether what happens at the instance at hand is reported: its point is one that the program computes, from values that it has there. `None`: all are.
+    /// Whether what happens at the instance at hand is reported: its point is one that the program computes,
+    /// from values that it has there. `None`: all are.
     pub counts: Option<LLVMValueRef>,
     /// Where elements are that statements access ([`Storage`](crate::kernel::storage::Storage)).
     pub storage: S,
@@ -48,7 +49,8 @@ pub(crate) struct Task {
     pub thread: LLVMValueRef,
     /// The number of the block.
     pub own: LLVMValueRef,
-    /// The smallest coordinate and the number of tiles along each dimension of the grid, but for the number along the first.
+    /// The smallest coordinate and the number of tiles along each dimension of the grid, but for the number
+    /// along the first.
     pub grid: Vec<(LLVMValueRef, LLVMValueRef)>,
 }
 
@@ -77,7 +79,8 @@ impl<S> KernelBuilder<'_, S> {
         Ok(v)
     }
 
-    /// Goes on in a block that is skipped if `c` holds; what is skipped has to end with a branch to the block that is given.
+    /// Goes on in a block that is skipped if `c` holds; what is skipped has to end with a branch to the block
+    /// that is given.
     pub(crate) fn unless(&self, c: LLVMValueRef) -> LLVMBasicBlockRef {
         let function = function_of(self.ir.block());
         let (then, after) =

@@ -1,12 +1,14 @@
-//! The order of a grid's blocks: by groups of rows. The order of a block's threads: by warps, neighbours along both dimensions.
+//! The order of a grid's blocks: by groups of rows. The order of a block's threads: by warps, neighbours
+//! along both dimensions.
 //!
-//! Some hundred blocks run at once. In the plain order these are a few rows of tiles and all columns: with long rows, all operands of the
-//! columns pass through the L2 cache for every few rows. In groups of 16 rows, columns outside, they are about as many rows as
-//! columns. The order is a permutation of the grid's blocks, and nothing depends on the order of blocks.
+//! Some hundred blocks run at once. In the plain order these are a few rows of tiles and all columns: with
+//! long rows, all operands of the columns pass through the L2 cache for every few rows. In groups of 16 rows,
+//! columns outside, they are about as many rows as columns. The order is a permutation of the grid's blocks,
+//! and nothing depends on the order of blocks.
 //!
 //! # Example
-//! Index `i` in a plane of `h` rows and `w` columns: group `g = i / (16 w)` with `r = min(16, h - 16 g)` rows;
-//! `j = i mod (16 w)`; row `16 g + j mod r`, column `j / r`.
+//! Index `i` in a plane of `h` rows and `w` columns: group `g = i / (16 w)` with `r = min(16, h - 16 g)`
+//! rows; `j = i mod (16 w)`; row `16 g + j mod r`, column `j / r`.
 
 use crate::affine::expr::pw_aff_expr;
 use crate::ir::builder::Ir;
@@ -45,11 +47,13 @@ pub(crate) fn in_plane(
     [ir.udiv(inside, height), ir.add(first, ir.urem(inside, height))]
 }
 
-/// The lane that a lane stands for: in a warp of 4 by 8 its neighbours are the next one along x and the next one along y.
+/// The lane that a lane stands for: in a warp of 4 by 8 its neighbours are the next one along x and the next
+/// one along y.
 ///
-/// Shared memory serves a load of 16 bytes in quarters of a warp, two of them at once where each lane reads what the next one does, or
-/// what the next but one does. With eight lanes in a row this holds only for operands that are the same along x (measured on an H200, product
-/// of floats at 8192: 22% fewer wavefronts, 46.3 instead of 43.7 TFLOP/s).
+/// Shared memory serves a load of 16 bytes in quarters of a warp, two of them at once where each lane reads
+/// what the next one does, or what the next but one does. With eight lanes in a row this holds only for
+/// operands that are the same along x (measured on an H200, product of floats at 8192: 22% fewer wavefronts,
+/// 46.3 instead of 43.7 TFLOP/s).
 fn interleaved<S>(k: &KernelBuilder<'_, S>, tiling: &Tiling, lane: LLVMValueRef) -> LLVMValueRef {
     // For bits x0, x1, x2, y0, y1 where they come from.
     const FROM: [u32; 5] = [0, 2, 3, 1, 4];
@@ -64,7 +68,8 @@ fn interleaved<S>(k: &KernelBuilder<'_, S>, tiling: &Tiling, lane: LLVMValueRef)
     })
 }
 
-/// The thread's coordinates: lanes of a warp are digits of the linear index by the tiling's lanes, the rest by warps.
+/// The thread's coordinates: lanes of a warp are digits of the linear index by the tiling's lanes, the rest
+/// by warps.
 pub(crate) fn threads<S>(k: &KernelBuilder<'_, S>, tiling: &Tiling) -> Result<Vec<(String, LLVMValueRef)>> {
     let ir = k.ir;
     let sizes: Vec<u32> = k.kernel.block.iter().map(|b| b.size).collect();
@@ -93,8 +98,8 @@ pub(crate) fn threads<S>(k: &KernelBuilder<'_, S>, tiling: &Tiling) -> Result<Ve
     Ok(out)
 }
 
-/// [`KernelInfo::slice_tiles`]: of kernels that are launched once in an execution, those that have several tiles along the first dimension; of all that do,
-/// where launches are cut for several devices.
+/// [`KernelInfo::slice_tiles`]: of kernels that are launched once in an execution, those that have several
+/// tiles along the first dimension; of all that do, where launches are cut for several devices.
 pub(crate) fn slice_tiles<S>(k: &KernelBuilder<'_, S>) -> Result<u32> {
     let Some(first) = k.kernel.grid.first() else { return Ok(0) };
     let count = pw_aff_expr(&first.count, None)?;

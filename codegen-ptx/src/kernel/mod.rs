@@ -1,4 +1,5 @@
-//! What a kernel is, and the state while one is built. How elements are stored is a parameter of that state ([`storage`]).
+//! What a kernel is, and the state while one is built. How elements are stored is a parameter of that state
+//! ([`storage`]).
 
 pub(crate) mod axes;
 pub(crate) mod builder;

@@ -43,9 +43,11 @@ pub struct KernelInfo {
     pub plain_shared_bytes: u32,
     /// Shared memory behind it that only the emulated device needs.
     pub exchange_bytes: u32,
-    /// Blocks of so many neighbouring tiles along the first dimension of the grid are neighbours: what slices consist of. 0: it is launched as a whole.
+    /// Blocks of so many neighbouring tiles along the first dimension of the grid are neighbours: what slices
+    /// consist of. 0: it is launched as a whole.
     pub slice_tiles: u32,
-    /// Blocks wait for each other: behind the scalars comes the address of a word that is zero and as many as there are blocks.
+    /// Blocks wait for each other: behind the scalars comes the address of a word that is zero and as many as
+    /// there are blocks.
     pub graph: bool,
     /// Its code may come later than that of the others ([`KernelModule::set_late`]).
     pub late: bool,
@@ -102,8 +104,8 @@ impl KernelModule {
         }
     }
 
-    /// Kernels whose code may come later: those of `tiles`, tasks of a graph where launches can take their place, and fused steps of time. While it
-    /// isn't there, the host launches the others.
+    /// Kernels whose code may come later: those of `tiles`, tasks of a graph where launches can take their
+    /// place, and fused steps of time. While it isn't there, the host launches the others.
     pub fn set_late(&mut self, tiles: &[usize], graphs: bool) {
         let of_depths = self.fused.iter().flat_map(|f| {
             f.depths.iter().flat_map(|d| [d.forward, d.backward]).chain(std::iter::once(f.copy_back))
@@ -169,7 +171,8 @@ pub enum StencilScalar {
     Last(usize),
     /// Blocks along y (1) and x (2).
     Count(usize),
-    /// Output columns of a block along y (1) and x (2): at most the plan's, fewer where that makes the blocks alike.
+    /// Output columns of a block along y (1) and x (2): at most the plan's, fewer where that makes the blocks
+    /// alike.
     Width(usize),
     /// Corners of a buffer's box and of the box around all that is read of it.
     Lower(usize, usize),
@@ -201,7 +204,8 @@ pub struct Depth {
 /// The fused kernels of a SCoP.
 #[derive(Clone, Debug)]
 pub struct FusedKernels {
-    /// Deepest first; each runs as often as the remaining steps allow. A complete one is the last, and ends the fused launches.
+    /// Deepest first; each runs as often as the remaining steps allow. A complete one is the last, and ends
+    /// the fused launches.
     pub depths: Vec<Depth>,
     /// A launch of no steps, from the copy to the array.
     pub copy: StencilPlan,

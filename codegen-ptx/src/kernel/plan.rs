@@ -56,8 +56,8 @@ impl Plan {
     }
 }
 
-/// Expressions under what is known of a statement's instances, each made once: a stencil reads one array at many distances, of which each
-/// subscript has few, and simplifying one takes longer than all comparisons.
+/// Expressions under what is known of a statement's instances, each made once: a stencil reads one array at
+/// many distances, of which each subscript has few, and simplifying one takes longer than all comparisons.
 pub(crate) struct Simplified {
     pub(crate) known: isl::Set,
     pub(crate) made: Vec<(isl::PwAff, isl::AstExpr)>,

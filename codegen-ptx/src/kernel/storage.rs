@@ -1,7 +1,8 @@
 //! How the elements that statements access are stored.
 //!
-//! A statement's code asks for the value or the address of an element, and says what it stores; it does not know whether that is in the array's own memory, in
-//! shared memory or in registers. Each kind of kernel answers in its own way: [`Storage`].
+//! A statement's code asks for the value or the address of an element, and says what it stores; it does not
+//! know whether that is in the array's own memory, in shared memory or in registers. Each kind of kernel
+//! answers in its own way: [`Storage`].
 
 use crate::affine::expr::ExprEmitter;
 use crate::ir::builder::Ir;
@@ -48,7 +49,8 @@ pub(crate) struct SharedMemory {
     pub products: bool,
 }
 
-/// Where elements are. Without an answer of its own they are in the arrays' memory, and each instance is emitted once and runs.
+/// Where elements are. Without an answer of its own they are in the arrays' memory, and each instance is
+/// emitted once and runs.
 pub(crate) trait Storage<'a>: Sized {
     /// The value of an element that needs no load from its address.
     fn loaded(

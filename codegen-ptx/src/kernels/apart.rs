@@ -1,7 +1,9 @@
-//! Accesses of different arrays do not meet: each array is an alias scope of its own (LLVM language reference, "noalias and alias.scope metadata").
+//! Accesses of different arrays do not meet: each array is an alias scope of its own (LLVM language
+//! reference, "noalias and alias.scope metadata").
 //!
-//! Arguments of kernels whose threads pass values on at barriers are not `noalias`, since others write to them. Their arrays lie apart all the same, so that the
-//! sum of a row may stay in a register although what is read beside it is an array of the kernel as well.
+//! Arguments of kernels whose threads pass values on at barriers are not `noalias`, since others write to
+//! them. Their arrays lie apart all the same, so that the sum of a row may stay in a register although what
+//! is read beside it is an array of the kernel as well.
 
 use crate::ir::llvm::*;
 use crate::kernels::arguments::Argument;
@@ -15,7 +17,8 @@ const DOMAIN: &str = "pollyrs.arrays";
 pub(crate) fn apart(context: LLVMContextRef, draft: LLVMValueRef, arguments: &[Argument]) {
     let is_array = |i: &usize| matches!(arguments[*i], Argument::Array(_));
     let arrays: Vec<usize> = (0..arguments.len()).filter(is_array).collect();
-    // SAFETY: live context and function; names are passed with their lengths, operands of nodes are live metadata.
+    // SAFETY: live context and function; names are passed with their lengths, operands of nodes are live
+    // metadata.
     unsafe {
         let text = |s: &str| LLVMMDStringInContext2(context, s.as_ptr().cast(), s.len());
         let node =

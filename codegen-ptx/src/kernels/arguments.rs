@@ -1,4 +1,5 @@
-//! A kernel's arguments: everything that can be one, their types, and the function that has only those that are used.
+//! A kernel's arguments: everything that can be one, their types, and the function that has only those that
+//! are used.
 
 use crate::ir::builder::{Ir, c_string};
 use crate::ir::calls;
@@ -124,7 +125,8 @@ pub(crate) fn finish<'k, S: Storage<'k>>(
             LLVMSetValueName2(new, label.as_ptr().cast(), label.len());
         }
     }
-    // SAFETY: each block is taken out of the draft and put at the end of the function, so order and entry stay.
+    // SAFETY: each block is taken out of the draft and put at the end of the function, so order and entry
+    // stay.
     unsafe {
         let mut block = LLVMGetFirstBasicBlock(draft);
         while !block.is_null() {

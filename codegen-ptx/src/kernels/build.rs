@@ -1,7 +1,7 @@
 //! Mapped kernels as target-neutral LLVM IR.
 //!
-//! [`build_kernels`] makes a module with one function a kernel: what *one thread* of one block does. What depends on the
-//! target is a call of an abstract function, which [`lower_ptx`](crate::lower_ptx) and
+//! [`build_kernels`] makes a module with one function a kernel: what *one thread* of one block does. What
+//! depends on the target is a call of an abstract function, which [`lower_ptx`](crate::lower_ptx) and
 //! [`lower_emulated`](crate::lower_emulated) replace:
 //! ```text
 //! i64  @pollyrs.block_id()            linear block index
@@ -10,16 +10,19 @@
 //! ptr  @pollyrs.shared()              the block's shared memory
 //! i64  @pollyrs.opaque(i64)           its argument
 //! ```
-//! A user node of the schedule's AST whose tuple is named `_barrier` (or `_barrier` and more) is such a barrier.
+//! A user node of the schedule's AST whose tuple is named `_barrier` (or `_barrier` and more) is such a
+//! barrier.
 //!
 //! # Invariants
-//! - Arguments come in this order: the device address of every array of [`KernelInfo::arrays`] (of the element with all
-//!   subscripts zero, so it may lie outside the allocation), then [`KernelInfo::scalars`]. Only what the kernel uses is passed.
-//! - Array arguments are `noalias`: a SCoP runs on the device only if its arrays' touched ranges are disjoint. Those through which threads
-//!   pass values on behind a barrier are not: the optimizer takes it that no one else writes to a `noalias` argument. `readonly` says
-//!   that no statement of this kernel writes the array.
-//! - Every access claims the alignment that the host's access claims, at most that of its element: device addresses are
-//!   congruent to the host's.
+//! - Arguments come in this order: the device address of every array of [`KernelInfo::arrays`] (of the
+//!   element with all subscripts zero, so it may lie outside the allocation), then [`KernelInfo::scalars`].
+//!   Only what the kernel uses is passed.
+//! - Array arguments are `noalias`: a SCoP runs on the device only if its arrays' touched ranges are
+//!   disjoint. Those through which threads pass values on behind a barrier are not: the optimizer takes it
+//!   that no one else writes to a `noalias` argument. `readonly` says that no statement of this kernel writes
+//!   the array.
+//! - Every access claims the alignment that the host's access claims, at most that of its element: device
+//!   addresses are congruent to the host's.
 //! - The module refers to nothing of the host module but types of the shared context.
 //!
 //! # Example
@@ -56,8 +59,9 @@ use pollyrs_scop::{ArrayId, Scop};
 /// Builds the kernels of a mapped SCoP.
 ///
 /// # Errors
-/// [`CodegenError::Unsupported`](crate::CodegenError::Unsupported) for instructions that cannot run on a device; [`CodegenError::Internal`](crate::CodegenError::Internal) if an earlier stage broke
-/// an invariant. The host module is not touched.
+/// [`CodegenError::Unsupported`](crate::CodegenError::Unsupported) for instructions that cannot run on a
+/// device; [`CodegenError::Internal`](crate::CodegenError::Internal) if an earlier stage broke an invariant.
+/// The host module is not touched.
 ///
 /// # Safety
 /// `host_module` is a live module, and all handles in `scop` are values of it.
@@ -127,7 +131,8 @@ fn build_kernel(
     let used = used_arrays(scop, kernel)?;
     let arguments = candidates(scop, mapped, kernel, &used);
     let types = argument_types(ir, scop, &arguments)?;
-    // SAFETY: live context and module. The function is a draft that holds the blocks until the used arguments are known.
+    // SAFETY: live context and module. The function is a draft that holds the blocks until the used arguments
+    // are known.
     let draft = unsafe {
         let ty = function_type(LLVMVoidTypeInContext(context), &types);
         LLVMAddFunction(module, c"pollyrs.draft".as_ptr(), ty)
@@ -232,19 +237,24 @@ fn one_by_one(schedule: &isl::Schedule) -> Result<isl::Schedule> {
     again(schedule).map_err(|e| CodegenError::Internal(e.to_string()))
 }
 
-/// Blocks of at most so many threads are those of long loops in few threads, or in some more where neighbours touch neighbouring elements.
+/// Blocks of at most so many threads are those of long loops in few threads, or in some more where neighbours
+/// touch neighbouring elements.
 const FEW_THREADS: u32 = 32;
 const MORE_THREADS: u32 = pollyrs_schedule::FEW_THREADS;
-/// Loads of so many iterations are on their way at once: with one thread, 32 take little longer than one. (On an H200, a warp: 8, 16 and 32 iterations give
-/// 303, 226 and 227 ms of gramschmidt in floats, 371, 357 and 349 in doubles, 3.03, 2.74 and 2.72 of deriche. Two warps: a filter of 31 points takes 0.65 ms
-/// with 8 and 1.34 with 32. One thread: 32, 64 and 128 give 129, 116 and 120 ms of durbin in floats, 177, 180 and 191 in doubles.)
+/// Loads of so many iterations are on their way at once: with one thread, 32 take little longer than one. (On
+/// an H200, a warp: 8, 16 and 32 iterations give 303, 226 and 227 ms of gramschmidt in floats, 371, 357 and
+/// 349 in doubles, 3.03, 2.74 and 2.72 of deriche. Two warps: a filter of 31 points takes 0.65 ms with 8 and
+/// 1.34 with 32. One thread: 32, 64 and 128 give 129, 116 and 120 ms of durbin in floats, 177, 180 and 191 in
+/// doubles.)
 const UNROLL: u32 = 16;
 const UNROLL_MORE: u32 = 8;
 const UNROLL_ALONE: u32 = 32;
-/// A sum of a row in shared memory waits for the loads of an iteration and then for each addition: the more of these, the less does the former count.
+/// A sum of a row in shared memory waits for the loads of an iteration and then for each addition: the more
+/// of these, the less does the former count.
 const UNROLL_SUMS: u32 = 32;
 
-/// Asks the optimizer to unroll loops of one block. Nothing else hides the latency of loads where threads are few, and by itself it unrolls less.
+/// Asks the optimizer to unroll loops of one block. Nothing else hides the latency of loads where threads are
+/// few, and by itself it unrolls less.
 fn unroll_loops(context: LLVMContextRef, function: LLVMValueRef, iterations: u32) {
     // SAFETY: the terminators of the function's blocks.
     unroll(context, function, iterations, |end| unsafe { is_loop(end) });

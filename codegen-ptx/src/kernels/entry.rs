@@ -159,8 +159,8 @@ fn task<S>(
     Ok(Task { flags, thread, own: tasks::claim(k, flags, thread), grid })
 }
 
-/// The values of the tile and thread parameters. The linear block index is `((i0 * count1) + i1) * count2 + i2`, but for the
-/// order of tiles in a plane ([`grid::in_plane`]).
+/// The values of the tile and thread parameters. The linear block index is
+/// `((i0 * count1) + i1) * count2 + i2`, but for the order of tiles in a plane ([`grid::in_plane`]).
 pub(crate) fn coordinates<S>(
     k: &KernelBuilder<'_, S>,
     first_block: Option<LLVMValueRef>,
@@ -175,7 +175,8 @@ pub(crate) fn coordinates<S>(
             None => k.abstract_call(BLOCK_ID, ir.i64_type()),
         };
         if let Some(first) = first_block {
-            // A grid has less than 2^31 blocks. In 32 bits, so that the optimizer knows that the sum is not negative.
+            // A grid has less than 2^31 blocks. In 32 bits, so that the optimizer knows that the sum is not
+            // negative.
             let narrow = |v| ir.trunc(v, ir.int_type(32));
             rest = ir.zext(ir.add(narrow(rest), narrow(first)), ir.i64_type());
         }

@@ -1,9 +1,10 @@
-//! How much code the long operations of a statement are: divisions and functions of the mathematical library, which are inlined wherever
-//! they are called.
+//! How much code the long operations of a statement are: divisions and functions of the mathematical library,
+//! which are inlined wherever they are called.
 //!
 //! # Example
-//! `C[i][j] += exp(A[i][k] - B[k][j])` in a tile of 64 points a thread whose loop runs four iterations at a time has 256 copies of `exp`: 24,000 lines
-//! of PTX, a quarter of a minute of `ptxas`, 800 bytes of spilled registers; with `pow` for doubles minutes. One copy of it needs no tile.
+//! `C[i][j] += exp(A[i][k] - B[k][j])` in a tile of 64 points a thread whose loop runs four iterations at a
+//! time has 256 copies of `exp`: 24,000 lines of PTX, a quarter of a minute of `ptxas`, 800 bytes of spilled
+//! registers; with `pow` for doubles minutes. One copy of it needs no tile.
 
 use crate::ir::error::{CodegenError, Result};
 use crate::ir::llvm::*;
@@ -18,15 +19,18 @@ use std::collections::BTreeMap;
 
 /// Instructions of an exact division or square root, of 32 and of 64 bits (as in the model of fused steps).
 const DIVISION: [u32; 2] = [14, 20];
-/// Of a division of integers by one that is known at run time only, of at most 32 and of 64 bits; with a branch for small numbers.
+/// Of a division of integers by one that is known at run time only, of at most 32 and of 64 bits; with a
+/// branch for small numbers.
 const INTEGER_DIVISION: [u32; 2] = [30, 80];
 /// By a constant: a product, shifts and a correction.
 const BY_CONSTANT: [u32; 2] = [5, 16];
-/// Of a function of the mathematical library, `float` and `double`: `expf` of libclc has 60 instructions, `exp` 100, `pow` 700.
+/// Of a function of the mathematical library, `float` and `double`: `expf` of libclc has 60 instructions,
+/// `exp` 100, `pow` 700.
 const FUNCTION: [u32; 2] = [50, 150];
 
-/// Instructions that the SCoP's kernels may have before LLVM simplifies them: about ten seconds of LLVM and `ptxas` where they are functions. The tiles of trmm
-/// have 68,000, most of which are gone later; 256 calls of `pow` with 65,000 took 10 s, a stencil with ten of them and time steps in a launch 13 s.
+/// Instructions that the SCoP's kernels may have before LLVM simplifies them: about ten seconds of LLVM and
+/// `ptxas` where they are functions. The tiles of trmm have 68,000, most of which are gone later; 256 calls
+/// of `pow` with 65,000 took 10 s, a stencil with ten of them and time steps in a launch 13 s.
 const MOST_INSTRUCTIONS: u64 = 100_000;
 /// Those of inlined functions weigh more: little of them is simplified away.
 const INLINED: u64 = 2;

@@ -1,13 +1,17 @@
-//! What tiles need of a target: loads of whole vectors, and copies to shared memory that threads do not wait for.
+//! What tiles need of a target: loads of whole vectors, and copies to shared memory that threads do not wait
+//! for.
 //!
-//! `{ T, ... } @pollyrs.load.T.n(ptr)` loads `n` elements of an array that no one writes during the launch, aligned to their size. As an
-//! ordinary load it would not survive: the optimizer splits it into elements, and merges these with the loads of the unaligned case.
-//! `@pollyrs.own.T.n(ptr)` is the same for elements that only the thread itself writes, behind the load and with values made from it.
+//! `{ T, ... } @pollyrs.load.T.n(ptr)` loads `n` elements of an array that no one writes during the launch,
+//! aligned to their size. As an ordinary load it would not survive: the optimizer splits it into elements,
+//! and merges these with the loads of the unaligned case. `@pollyrs.own.T.n(ptr)` is the same for elements
+//! that only the thread itself writes, behind the load and with values made from it.
 //!
-//! `void @pollyrs.async.chunk(ptr to, ptr from, i1 low, i1 high)` starts to copy 16 bytes, aligned to 16, from an array that no one writes during the launch to
-//! shared memory; without `low` or `high`, the lower or the upper half is not the array's, or nobody asks for it, and any value will do. (A target may read it:
-//! memory is not divided so finely that one half could be missing.) `@pollyrs.async.commit()` ends a group of copies, and `@pollyrs.async.wait.m()` waits for all
-//! groups of the thread but the last `m`. Only code for `@pollyrs.has_mma` ([`crate::tiled::product`]) reaches them. The emulated device copies at once.
+//! `void @pollyrs.async.chunk(ptr to, ptr from, i1 low, i1 high)` starts to copy 16 bytes, aligned to 16,
+//! from an array that no one writes during the launch to shared memory; without `low` or `high`, the lower or
+//! the upper half is not the array's, or nobody asks for it, and any value will do. (A target may read it:
+//! memory is not divided so finely that one half could be missing.) `@pollyrs.async.commit()` ends a group of
+//! copies, and `@pollyrs.async.wait.m()` waits for all groups of the thread but the last `m`. Only code for
+//! `@pollyrs.has_mma` ([`crate::tiled::product`]) reaches them. The emulated device copies at once.
 
 use crate::ir::builder::Ir;
 use crate::ir::calls::{find_function, replace_calls};
@@ -161,7 +165,8 @@ pub(crate) fn wait<S>(k: &KernelBuilder<'_, S>, groups: u32) {
     effect(k, &format!("{ASYNC}wait.{}", groups.min(MOST_GROUPS - 1)), &[]);
 }
 
-/// Replaces copies, commits and waits, each by what a function builds: to, from and halves; nothing; the number of groups.
+/// Replaces copies, commits and waits, each by what a function builds: to, from and halves; nothing; the
+/// number of groups.
 fn replace_copies(
     module: LLVMModuleRef,
     copy: impl Fn(&Ir, [LLVMValueRef; 4]) -> LLVMValueRef,
@@ -198,7 +203,8 @@ fn copies_to_ptx(module: LLVMModuleRef, arch: u32) -> Result<()> {
         |ir, [to, from, ..]| {
             let to = ir.addrspace_cast(to, ir.pointer_in(3));
             let from = ir.addrspace_cast(from, ir.pointer_in(1));
-            // Through the first cache: past it, products took 12 to 70% longer on an H200 (`bench/notes/002-matrix-products.md`).
+            // Through the first cache: past it, products took 12 to 70% longer on an H200
+            // (`bench/notes/002-matrix-products.md`).
             call(ir, "llvm.nvvm.cp.async.ca.shared.global.16", &[to, from])
         },
         |ir| call(ir, "llvm.nvvm.cp.async.commit.group", &[]),

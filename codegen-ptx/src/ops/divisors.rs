@@ -1,21 +1,28 @@
 //! Exact quotients by constants, in two or three operations that are proved for each constant.
 //!
-//! **Problem.** `x / 118.0f` is correctly rounded by an approximate reciprocal, Newton steps, a quotient and its remainder: some ten instructions, or a call.
+//! **Problem.** `x / 118.0f` is correctly rounded by an approximate reciprocal, Newton steps, a quotient and
+//! its remainder: some ten instructions, or a call.
 //!
-//! **Solution.** With `zh` and `zl` known when the kernel is made, `RN(x zh + RN(x zl))` is the quotient for most constants (Brisebarre, Muller, Raina: Accelerating Correctly Rounded
-//! Floating-Point Division when the Divisor Is Known in Advance, IEEE Transactions on Computers 53(8), 2004), and for most of the others a quotient by the nearest reciprocal,
-//! corrected by its remainder.
+//! **Solution.** With `zh` and `zl` known when the kernel is made, `RN(x zh + RN(x zl))` is the quotient for
+//! most constants (Brisebarre, Muller, Raina: Accelerating Correctly Rounded Floating-Point Division when the
+//! Divisor Is Known in Advance, IEEE Transactions on Computers 53(8), 2004), and for most of the others a
+//! quotient by the nearest reciprocal, corrected by its remainder.
 //!
 //! # Proof for a constant
-//! Numbers have `p` bits; `x = X 2^i`, `c = C 2^j`, with integers `X` and `C` of `p` bits. `zh` is `1/c` cut to `p` bits, and `zl` the rest, so that both have the sign of `c`.
-//! - What is rounded last differs from `x/c` by less than `2^(3-2p)`, relatively: `zl < 2^(1-p) zh`, it is known to a relative `2^(1-p)`, and its product is rounded. So it does with
-//!   the corrected quotient, whose remainder is exact and below `2^(2-p) x`, by a reciprocal with an error of `2^-p`.
-//! - The result is wrong only if a middle `M 2^k` of two numbers lies between; `M` is odd and has `p+1` bits. Then `X 2^t = CM + r`, with `t = p` or `p+1` and an integer `r` that is
-//!   not 0 (`CM` has too many bits for `X 2^t`), and `|r| <= 2^(3-2p) CM < 16`.
-//! - For each `t` and `r` the remainders modulo `2^t` leave few `M`, and so few `X`: all of them are tried here.
+//! Numbers have `p` bits; `x = X 2^i`, `c = C 2^j`, with integers `X` and `C` of `p` bits. `zh` is `1/c` cut
+//! to `p` bits, and `zl` the rest, so that both have the sign of `c`.
+//! - What is rounded last differs from `x/c` by less than `2^(3-2p)`, relatively: `zl < 2^(1-p) zh`, it is
+//!   known to a relative `2^(1-p)`, and its product is rounded. So it does with the corrected quotient, whose
+//!   remainder is exact and below `2^(2-p) x`, by a reciprocal with an error of `2^-p`.
+//! - The result is wrong only if a middle `M 2^k` of two numbers lies between; `M` is odd and has `p+1` bits.
+//!   Then `X 2^t = CM + r`, with `t = p` or `p+1` and an integer `r` that is not 0 (`CM` has too many bits
+//!   for `X 2^t`), and `|r| <= 2^(3-2p) CM < 16`.
+//! - For each `t` and `r` the remainders modulo `2^t` leave few `M`, and so few `X`: all of them are tried
+//!   here.
 //!
-//! Powers of two change nothing as long as no intermediate value is subnormal, or so small that what is lost is far below the distance to a middle. That holds for magnitudes of `c` from
-//! `2^-30` to `2^30` (doubles: `2^-400` to `2^400`) and of `x` from `2^-60` (`2^-480`) on. Of two operations zeros, infinities, NaNs and
+//! Powers of two change nothing as long as no intermediate value is subnormal, or so small that what is lost
+//! is far below the distance to a middle. That holds for magnitudes of `c` from `2^-30` to `2^30` (doubles:
+//! `2^-400` to `2^400`) and of `x` from `2^-60` (`2^-480`) on. Of two operations zeros, infinities, NaNs and
 //! quotients that overflow are right as well, with their signs, since `zh` and `zl` have one.
 
 /// How a quotient by a constant is computed.
@@ -75,7 +82,8 @@ macro_rules! real {
 real!(f32, 24, 30);
 real!(f64, 53, 400);
 
-/// How `x / c` is computed for all `x` that the header names; of doubles (1) or floats (0). `None`: by the operations for any divisor.
+/// How `x / c` is computed for all `x` that the header names; of doubles (1) or floats (0). `None`: by the
+/// operations for any divisor.
 pub(crate) fn quotient(c: f64, wide: usize) -> Option<Quotient> {
     if wide == 1 { of::<f64>(c) } else { of::<f32>(c) }
 }
@@ -204,7 +212,8 @@ mod tests {
         assert!(ways[0] > 9 && ways[2] < 2, "{ways:?}");
     }
 
-    /// For small significands wrong reciprocals are right nearly always: a proof that lets them pass would be none.
+    /// For small significands wrong reciprocals are right nearly always: a proof that lets them pass would be
+    /// none.
     #[test]
     fn what_is_not_proved_is_wrong() {
         let mut numbers = Numbers(2);

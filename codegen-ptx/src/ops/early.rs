@@ -1,13 +1,16 @@
 //! Loads of unrolled loops at the beginning of their iterations.
 //!
-//! A warp by itself waits for each load unless others are on their way. ptxas moves loads ahead, but not of a division or a square root, which have a slow
-//! path with branches, and, of arrays that the kernel writes to, not of a store. Here loads go ahead of these where the value is known to be the same:
+//! A warp by itself waits for each load unless others are on their way. ptxas moves loads ahead, but not of a
+//! division or a square root, which have a slow path with branches, and, of arrays that the kernel writes to,
+//! not of a store. Here loads go ahead of these where the value is known to be the same:
 //! - of read-only arrays (`!invariant.load`),
-//! - of cells that nothing in the launch has written before ([`MappedKernel::early`](pollyrs_schedule::MappedKernel)),
+//! - of cells that nothing in the launch has written before
+//!   ([`MappedKernel::early`](pollyrs_schedule::MappedKernel)),
 //! - of arrays that the block does not store to.
 //!
 //! # Example
-//! Two iterations of `d[i] = (d[i] - a[i] * d[i-1]) / b[i]` load `a[i]`, `d[i]`, `b[i]`, `a[i+1]`, `d[i+1]`, `b[i+1]`, then divide twice.
+//! Two iterations of `d[i] = (d[i] - a[i] * d[i-1]) / b[i]` load `a[i]`, `d[i]`, `b[i]`, `a[i+1]`, `d[i+1]`,
+//! `b[i+1]`, then divide twice.
 
 use crate::ir::llvm::opcode;
 use crate::ir::llvm::*;

@@ -1,6 +1,8 @@
-//! Accesses of vectors as accesses of their elements, for the checks ([`crate::device::checked`]): of a vector of two threads' values one may be undefined, and the other one used.
+//! Accesses of vectors as accesses of their elements, for the checks ([`crate::device::checked`]): of a
+//! vector of two threads' values one may be undefined, and the other one used.
 //!
-//! A load whose users take single elements becomes their loads, and a store of a vector that was put together from elements becomes theirs. Others stay.
+//! A load whose users take single elements becomes their loads, and a store of a vector that was put together
+//! from elements becomes theirs. Others stay.
 
 use crate::ir::builder::{Ir, SITE};
 use crate::ir::llvm::instructions;
@@ -11,7 +13,8 @@ use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMOpcode, LLVMTypeKind};
 
 /// Splits the accesses of a function.
 pub(crate) fn split(ir: &Ir, module: LLVMModuleRef, function: LLVMValueRef) {
-    // SAFETY: live instructions of the function. Those of the list are erased one by one, when nothing uses them any more, and no others of the list with them.
+    // SAFETY: live instructions of the function. Those of the list are erased one by one, when nothing uses
+    // them any more, and no others of the list with them.
     unsafe {
         let of = |wanted| move |i: &LLVMValueRef| LLVMGetInstructionOpcode(*i) == wanted;
         let all = instructions(function);

@@ -1,17 +1,20 @@
 //! Products of doubles by operations of a warp.
 //!
-//! `{ double, double, double, double } @pollyrs.mma(a0, a1, b, c0..c3)` is the operation, to be reached by all lanes;
-//! `i1 @pollyrs.has_mma()` whether the target has it. Rows and columns of the fragments:
+//! `{ double, double, double, double } @pollyrs.mma(a0, a1, b, c0..c3)` is the operation, to be reached by
+//! all lanes; `i1 @pollyrs.has_mma()` whether the target has it. Rows and columns of the fragments:
 //! ```text
 //! row    l / 4, l / 4 + 8      of lane l: a0 and c0, c1; a1 and c2, c3
 //! column 2 (l mod 4) + i       c0, c2 and c1, c3; of b it is l / 4
 //! ```
-//! On sm_90, `mma.m16n8k4` in doubles gives bit for bit what the chain of FMAs in the order of k gives (measured on an H200: 0 of 262,144
-//! results differ, also over 60 binades and with subnormals). It is that chain on all generations that have the operation, Ampere to Blackwell,
-//! by a model that was compared with their hardware bit for bit (Xie, Wang, Yang, Yang, *MMA-Sim: Bit-Accurate Reference Model of Tensor Cores
-//! and Matrix Cores*, arXiv:2511.10909, 2025). (`m16n8k8` is as fast, and needs twice the registers for operands.)
+//! On sm_90, `mma.m16n8k4` in doubles gives bit for bit what the chain of FMAs in the order of k gives
+//! (measured on an H200: 0 of 262,144 results differ, also over 60 binades and with subnormals). It is that
+//! chain on all generations that have the operation, Ampere to Blackwell, by a model that was compared with
+//! their hardware bit for bit (Xie, Wang, Yang, Yang, *MMA-Sim: Bit-Accurate Reference Model of Tensor Cores
+//! and Matrix Cores*, arXiv:2511.10909, 2025). (`m16n8k8` is as fast, and needs twice the registers for
+//! operands.)
 //!
-//! Before sm_90 there is `m8n8k4` only ([`GENERATIONS`]). Its fragments are the upper and the lower half of these: two of them, with the same `b`.
+//! Before sm_90 there is `m8n8k4` only ([`GENERATIONS`]). Its fragments are the upper and the lower half of
+//! these: two of them, with the same `b`.
 
 use crate::ir::builder::Ir;
 use crate::ir::calls::{find_function, replace_calls};
@@ -51,12 +54,13 @@ pub(crate) fn available<S>(k: &KernelBuilder<'_, S>) -> LLVMValueRef {
     k.abstract_call(HAS_MMA, k.ir.int_type(1))
 }
 
-/// The architectures from which on there is other code for products: from sm_80 on by operations of 8 × 8 sums and asynchronous copies, from sm_90
-/// on by operations of 16 × 8.
+/// The architectures from which on there is other code for products: from sm_80 on by operations of 8 × 8
+/// sums and asynchronous copies, from sm_90 on by operations of 16 × 8.
 pub(crate) const GENERATIONS: [u32; 2] = [80, 90];
 
 impl KernelModule {
-    /// The architectures from which on there is other code for these kernels than for those before, ascending; 80 for sm_80.
+    /// The architectures from which on there is other code for these kernels than for those before,
+    /// ascending; 80 for sm_80.
     pub fn generations(&self) -> &'static [u32] {
         if find_function(self.module(), MMA).is_some() { &GENERATIONS } else { &[] }
     }
@@ -67,8 +71,9 @@ pub(crate) fn answer(module: LLVMModuleRef, yes: bool) -> Result<()> {
     replace_calls(module, f, |ir, _| Ok(ir.bool(yes)))
 }
 
-/// As instructions of PTX where the architecture has them: assembly with side effects, which stays where it is among loads and barriers. LLVM
-/// has intrinsics, and moves them in front of barriers that they are meant to hide.
+/// As instructions of PTX where the architecture has them: assembly with side effects, which stays where it
+/// is among loads and barriers. LLVM has intrinsics, and moves them in front of barriers that they are meant
+/// to hide.
 pub(crate) fn to_ptx(module: LLVMModuleRef, arch: u32) -> Result<()> {
     let [halves, whole] = GENERATIONS;
     answer(module, arch >= halves)?;
@@ -189,7 +194,8 @@ pub(crate) fn to_host<'k>(
                 let b =
                     ir.load_aligned(double, slot(at(ir.add(column, ir.int(q))), A_FACTORS as i64 + half), 8);
                 let ty = function_type(double, &[double; 3]);
-                // (LLVM's intrinsic may become a call of the mathematical library, which not every program is linked with.)
+                // (LLVM's intrinsic may become a call of the mathematical library, which not every program is
+                // linked with.)
                 *sum = ir.call_function(declare(module, "pollyrs_rt_emu_fma", ty), &[a, b, *sum]);
             }
         }

@@ -1,4 +1,5 @@
-//! Operations that targets carry out in their own way, and passes over whole kernels: each has a form in kernel IR, one for PTX, and one for the host.
+//! Operations that targets carry out in their own way, and passes over whole kernels: each has a form in
+//! kernel IR, one for PTX, and one for the host.
 
 pub(crate) mod bulk;
 pub(crate) mod copies;

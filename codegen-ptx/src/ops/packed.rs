@@ -1,10 +1,12 @@
 //! Stores of floating-point numbers below their alignment, as members of packed structures are.
 //!
-//! **Problem.** LLVM stores such a number byte by byte, the lowest byte from the register as it is. NVIDIA's assembler (ptxas 12.9, the driver of CUDA 13.0; sm_90) takes a number that comes from an
-//! integer (`cvt.rn.f32.u16` before `st.b8`) for that integer there, of which the lowest byte is stored. Random programs found it: `(float)(x & 1023)` in a packed
-//! structure had the bytes of `x` in its lowest one.
+//! **Problem.** LLVM stores such a number byte by byte, the lowest byte from the register as it is. NVIDIA's
+//! assembler (ptxas 12.9, the driver of CUDA 13.0; sm_90) takes a number that comes from an integer
+//! (`cvt.rn.f32.u16` before `st.b8`) for that integer there, of which the lowest byte is stored. Random
+//! programs found it: `(float)(x & 1023)` in a packed structure had the bytes of `x` in its lowest one.
 //!
-//! **Solution.** The pieces are taken out of the number's words by byte permutations, which the assembler does not look through.
+//! **Solution.** The pieces are taken out of the number's words by byte permutations, which the assembler
+//! does not look through.
 
 use crate::ir::builder::Ir;
 use crate::ir::error::Result;

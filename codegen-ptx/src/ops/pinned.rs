@@ -1,7 +1,8 @@
 //! Values that stay in the block that computes them.
 //!
-//! Where a branch is between a value and its only use, LLVM's passes move what computes it behind the branch, and what it is computed from waits in registers: all operands
-//! of the sums of a strip, in place of the sums.
+//! Where a branch is between a value and its only use, LLVM's passes move what computes it behind the branch,
+//! and what it is computed from waits in registers: all operands of the sums of a strip, in place of the
+//! sums.
 
 use crate::ir::builder::Ir;
 use crate::ir::llvm::{EMPTY, function_type};

@@ -1,8 +1,9 @@
 //! Accesses of single elements under a condition, as predicated instructions of PTX.
 //!
-//! A thread at the border of the box asks for each of its points whether the launch has it: up to 256 branches around one access each.
-//! In kernel IR they are branches, for every target. LLVM's passes take most of their time for so many blocks (straight-line strength
-//! reduction alone ten times as long for a product of matrices), and the warp would part at each. So the branches that [`mark`] says are of this form
+//! A thread at the border of the box asks for each of its points whether the launch has it: up to 256
+//! branches around one access each. In kernel IR they are branches, for every target. LLVM's passes take most
+//! of their time for so many blocks (straight-line strength reduction alone ten times as long for a product
+//! of matrices), and the warp would part at each. So the branches that [`mark`] says are of this form
 //! ```text
 //! br %inside, own, next                          %old = load register
 //! own:                                           %x = (%inside) ld.global [address], else %old
@@ -13,7 +14,8 @@
 //! and the same for stores from registers to memory, and for copies of chunks ([`intrinsics::CHUNK`]).
 //!
 //! # Invariants
-//! - A block that has anything else in it than address computations and such accesses stays behind its branch: nothing rests on the mark.
+//! - A block that has anything else in it than address computations and such accesses stays behind its
+//!   branch: nothing rests on the mark.
 //! - The elements are aligned to their size, in global or shared memory.
 
 use crate::ir::builder::Ir;
@@ -194,8 +196,8 @@ unsafe fn join(
     next: LLVMBasicBlockRef,
     access: &Guarded,
 ) {
-    // SAFETY: as the caller says. The moved instructions stay in order, and what they use stands before the branch; nothing behind the
-    // block uses them, since it does not dominate what follows.
+    // SAFETY: as the caller says. The moved instructions stay in order, and what they use stands before the
+    // branch; nothing behind the block uses them, since it does not dominate what follows.
     unsafe {
         let condition = LLVMGetCondition(branch);
         let last = LLVMGetBasicBlockTerminator(own);

@@ -1,10 +1,13 @@
-//! Quotients by square roots, where the program's flags allow approximations (`x / sqrt(y)` with `arcp` on the division and `afn` on the root).
+//! Quotients by square roots, where the program's flags allow approximations (`x / sqrt(y)` with `arcp` on
+//! the division and `afn` on the root).
 //!
-//! **Problem.** LLVM has an approximate root and an approximate division for them. Each is an instruction of a slow unit between tests and scalings for numbers near
-//! the ends of the exponents' range: some twelve instructions.
+//! **Problem.** LLVM has an approximate root and an approximate division for them. Each is an instruction of
+//! a slow unit between tests and scalings for numbers near the ends of the exponents' range: some twelve
+//! instructions.
 //!
-//! **Solution.** `x * rsqrt(y)`. Where `y` can't be subnormal, the instruction that takes subnormal operands for zero gives the same result and needs no scaling, for the
-//! result of a root is never subnormal. Sums of squares and positive constants show that ([`least`]).
+//! **Solution.** `x * rsqrt(y)`. Where `y` can't be subnormal, the instruction that takes subnormal operands
+//! for zero gives the same result and needs no scaling, for the result of a root is never subnormal. Sums of
+//! squares and positive constants show that ([`least`]).
 
 use crate::ir::builder::{Ir, module_context};
 use crate::ir::error::Result;
@@ -32,8 +35,9 @@ fn has_flags(i: LLVMValueRef, flags: u32) -> bool {
     unsafe { LLVMCanValueUseFastMathFlags(i) != 0 && LLVMGetFastMathFlags(i) & flags == flags }
 }
 
-/// A number that a float is not below, but for NaN: of a sum of such that are not negative, or products of a value with itself. Rounding is monotone, so that the bound holds but
-/// for a relative error of 2^-23 an operation.
+/// A number that a float is not below, but for NaN: of a sum of such that are not negative, or products of a
+/// value with itself. Rounding is monotone, so that the bound holds but for a relative error of 2^-23 an
+/// operation.
 fn least(v: LLVMValueRef, depth: u32) -> Option<f64> {
     if depth == 0 {
         return None;

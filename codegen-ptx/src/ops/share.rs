@@ -1,12 +1,14 @@
 //! Kernels with the same code: one function for all of them.
 //!
-//! `E = A B; F = C D; G = E F` has three products of matrices, each with tiles in two shapes: nine kernels of which three differ, in what their
-//! arguments are called. A descriptor has arguments of its own, so that several may name one function; LLVM and `ptxas` then see it once.
+//! `E = A B; F = C D; G = E F` has three products of matrices, each with tiles in two shapes: nine kernels of
+//! which three differ, in what their arguments are called. A descriptor has arguments of its own, so that
+//! several may name one function; LLVM and `ptxas` then see it once.
 //!
 //! # Invariants
-//! - Functions are the same if their text is, with parameters numbered, names of arrays for reports left out; whatever a launch of the
-//!   one needs the other one needs, too.
-//! - Reports of the checked emulated device name arrays of the kernel that was built: sharing is for other targets.
+//! - Functions are the same if their text is, with parameters numbered, names of arrays for reports left out;
+//!   whatever a launch of the one needs the other one needs, too.
+//! - Reports of the checked emulated device name arrays of the kernel that was built: sharing is for other
+//!   targets.
 
 use crate::ir::builder::SITE;
 use crate::ir::calls::find_function;

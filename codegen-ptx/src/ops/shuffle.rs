@@ -1,10 +1,12 @@
 //! Values from lane to lane of a warp.
 //!
-//! `iN @pollyrs.shuffle.N(iN, i32)` with N = 32 or 64 is the first argument in the lane that is so many lanes away, a constant, or in the lane itself where there is no such
-//! lane. All threads of the warp call it together.
+//! `iN @pollyrs.shuffle.N(iN, i32)` with N = 32 or 64 is the first argument in the lane that is so many lanes
+//! away, a constant, or in the lane itself where there is no such lane. All threads of the warp call it
+//! together.
 //!
-//! `iN @pollyrs.pass.N(iN, i32, i32)` is the first argument in the lane that the second says, of as many threads side by side as the third says, a constant: a *team*, a power of
-//! two of the warp's threads. All threads of the team call it together.
+//! `iN @pollyrs.pass.N(iN, i32, i32)` is the first argument in the lane that the second says, of as many
+//! threads side by side as the third says, a constant: a *team*, a power of two of the warp's threads. All
+//! threads of the team call it together.
 
 use crate::ir::builder::Ir;
 use crate::ir::calls::{find_function, replace_calls};
@@ -70,7 +72,8 @@ fn passed<S>(
         return internal("a value that no lane passes");
     };
     let passed = if width <= 32 { 32 } else { 64 };
-    // SAFETY: live types; the casts are between types of one size, and integers are extended to 32 or 64 bits.
+    // SAFETY: live types; the casts are between types of one size, and integers are extended to 32 or 64
+    // bits.
     unsafe {
         let wide = LLVMIntTypeInContext(ir.ctx, passed);
         let bits = LLVMBuildZExt(ir.raw(), LLVMBuildBitCast(ir.raw(), v, narrow, EMPTY), wide, EMPTY);

@@ -1,9 +1,11 @@
 //! Differences that are only squared: `(a - b)^2` is `(b - a)^2`.
 //!
-//! **Problem.** A point and its neighbour each subtract the other's value from their own. A thread that has both subtracts twice.
+//! **Problem.** A point and its neighbour each subtract the other's value from their own. A thread that has
+//! both subtracts twice.
 //!
-//! **Solution.** `b - a` is `-(a - b)` exactly, in any rounding that is symmetric, but for the sign of a zero and of NaN; a square has neither. So a difference all of whose uses are
-//! squares, `d * d` or `fma(d, d, c)`, is replaced by its counterpart in the same block.
+//! **Solution.** `b - a` is `-(a - b)` exactly, in any rounding that is symmetric, but for the sign of a zero
+//! and of NaN; a square has neither. So a difference all of whose uses are squares, `d * d` or
+//! `fma(d, d, c)`, is replaced by its counterpart in the same block.
 
 use crate::ir::error::Result;
 use crate::ir::llvm::operand;

@@ -1,16 +1,20 @@
-//! Blocks that are tasks of a graph: each claims its number from a counter, waits for others by flags, and raises its own.
+//! Blocks that are tasks of a graph: each claims its number from a counter, waits for others by flags, and
+//! raises its own.
 //!
 //! ```text
 //! i64  @pollyrs.claim(ptr flags, i32 thread)             the block's number; all threads of a block call it
 //! void @pollyrs.wait(ptr flags, i64 block)               until that block has signalled; one thread calls it, a barrier follows
 //! void @pollyrs.signal(ptr flags, i64 block, i32 thread) behind a barrier; all threads call it
 //! ```
-//! `flags` are words that are zero when the launch begins: the counter, and a flag for each block. `thread` is the linear index in the block.
+//! `flags` are words that are zero when the launch begins: the counter, and a flag for each block. `thread`
+//! is the linear index in the block.
 //!
 //! # Invariants
-//! - A block is claimed by one that runs, so that whoever waits for a lower number waits for a block that runs or has ended.
-//! - What threads of a block stored ahead of the barrier before a signal is seen by all threads of a block behind the barrier that follows its wait: barriers order within
-//!   a block, the release and the acquire between two of them, and order is transitive (PTX ISA, "Memory consistency model", causality order).
+//! - A block is claimed by one that runs, so that whoever waits for a lower number waits for a block that
+//!   runs or has ended.
+//! - What threads of a block stored ahead of the barrier before a signal is seen by all threads of a block
+//!   behind the barrier that follows its wait: barriers order within a block, the release and the acquire
+//!   between two of them, and order is transitive (PTX ISA, "Memory consistency model", causality order).
 
 use crate::ir::builder::{Ir, c_string};
 use crate::ir::calls::{find_function, replace_calls};
@@ -125,7 +129,8 @@ pub(crate) fn to_ptx(module: LLVMModuleRef, arch: u32) -> Result<()> {
     Ok(())
 }
 
-/// As calls of the run-time library, which starts blocks in their order; `block`: the number that it gave a block.
+/// As calls of the run-time library, which starts blocks in their order; `block`: the number that it gave a
+/// block.
 pub(crate) fn to_host(
     module: LLVMModuleRef,
     block: impl Fn(&Ir, LLVMValueRef) -> LLVMValueRef,

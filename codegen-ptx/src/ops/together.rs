@@ -1,5 +1,5 @@
-//! Exact divisions and roots that stand together in a block of an optimized kernel share one test ([`quick`]): those of one iteration, of the points of a thread,
-//! of an unrolled loop.
+//! Exact divisions and roots that stand together in a block of an optimized kernel share one test
+//! ([`quick`]): those of one iteration, of the points of a thread, of an unrolled loop.
 //!
 //! ```text
 //! block:  ...; q0 = fdiv x0, y0; r1 = sqrt q0; ...; rest
@@ -12,7 +12,8 @@
 //! ```
 //!
 //! # Invariants
-//! - What is computed twice has no effects: from the first to the last operation of a run there are no stores, no calls but pure ones, no ordered loads.
+//! - What is computed twice has no effects: from the first to the last operation of a run there are no
+//!   stores, no calls but pure ones, no ordered loads.
 //! - Runs of a single operation stay: ptxas has a test of its own for it.
 //! - The block for unusual operands is not looked at again.
 
@@ -57,7 +58,8 @@ pub(crate) fn to_ptx(module: LLVMModuleRef) -> Result<()> {
     if any { quick::to_ptx(module) } else { Ok(()) }
 }
 
-/// The blocks for unusual operands, of stencils say: first successors of branches that tell how likely they are ([`Ir::mark_rare`]).
+/// The blocks for unusual operands, of stencils say: first successors of branches that tell how likely they
+/// are ([`Ir::mark_rare`]).
 fn rare_blocks(ir: &Ir, function: LLVMValueRef) -> BTreeSet<usize> {
     const PROFILE: &str = "prof";
     // SAFETY: live context; the name is passed with its length.
@@ -125,7 +127,8 @@ fn is_pure(callee: LLVMValueRef) -> bool {
     }
 }
 
-/// Divides a block behind a run, which becomes quick and has an exact copy for unusual operands; the block with the rest.
+/// Divides a block behind a run, which becomes quick and has an exact copy for unusual operands; the block
+/// with the rest.
 fn part(
     ir: &Ir,
     module: LLVMModuleRef,
@@ -136,7 +139,8 @@ fn part(
     let (exact, join) = (ir.append_block(function, "unusual"), ir.append_block(function, "usual"));
     let all = instructions_of(block);
     let end = all.iter().position(|i| Some(i) == run.last()).map_or(all.len(), |at| at + 1);
-    // SAFETY: live instructions of the block and copies of them; each is in one block at a time, and operands are set within their number.
+    // SAFETY: live instructions of the block and copies of them; each is in one block at a time, and operands
+    // are set within their number.
     unsafe {
         ir.at_end(exact);
         let mut copies = BTreeMap::new();

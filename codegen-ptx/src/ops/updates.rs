@@ -8,9 +8,11 @@
 //! ```
 //!
 //! # Invariants
-//! - Nobody looks at what an update leaves before the launch is over, so that no order between an update and other accesses is asked for.
+//! - Nobody looks at what an update leaves before the launch is over, so that no order between an update and
+//!   other accesses is asked for.
 //! - Partial sums may wrap where the program's do not: the chain has no `nsw` and `nuw`.
-//! - A sum of floats is a loop of exchanges: `atom.add.f32` takes subnormal numbers for zeros, which no flag of the program allows. (That of doubles does not.)
+//! - A sum of floats is a loop of exchanges: `atom.add.f32` takes subnormal numbers for zeros, which no flag
+//!   of the program allows. (That of doubles does not.)
 
 use crate::ir::builder::{Ir, module_context};
 use crate::ir::calls::{find_function, replace_calls};
@@ -80,7 +82,8 @@ pub(crate) fn to_ptx(module: LLVMModuleRef) -> Result<()> {
     let Some(f) = find_function(module, ADD_FLOAT) else { return Ok(()) };
     let ir = Ir::new(module_context(module));
     let [entry, again, done] = ["entry", "again", "done"].map(|name| ir.append_block(f, name));
-    // SAFETY: a function of two parameters without a body until now; the exchange gives a pair of what was there and whether it was exchanged.
+    // SAFETY: a function of two parameters without a body until now; the exchange gives a pair of what was
+    // there and whether it was exchanged.
     unsafe {
         let (address, value) = (LLVMGetParam(f, 0), LLVMGetParam(f, 1));
         let float = LLVMTypeOf(value);

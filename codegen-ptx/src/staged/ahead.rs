@@ -1,8 +1,9 @@
 //! The cache lines of a block's next stage, asked for while it computes the one before.
 //!
-//! Where a block has a multiprocessor to itself, nothing else hides what a stage waits for when it fills its windows. Part of what it loads
-//! is written by the stage before, so no copy can run ahead; but the lines can come to the second-level cache. If the next stage is full, all
-//! elements of its windows exist, so that each address is one of the array.
+//! Where a block has a multiprocessor to itself, nothing else hides what a stage waits for when it fills its
+//! windows. Part of what it loads is written by the stage before, so no copy can run ahead; but the lines can
+//! come to the second-level cache. If the next stage is full, all elements of its windows exist, so that each
+//! address is one of the array.
 //! ```text
 //! if (full(p + 1)) for q in _t, _t + threads, .. { row = q / lines; prefetch(&A[lower(p + 1) + row][128 (q mod lines)]) }
 //! ```

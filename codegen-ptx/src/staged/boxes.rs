@@ -1,4 +1,5 @@
-//! Homes and stages of a task ([`pollyrs_schedule::TaskMemory`]): boxes of arrays in shared memory while the block runs.
+//! Homes and stages of a task ([`pollyrs_schedule::TaskMemory`]): boxes of arrays in shared memory while the
+//! block runs.
 //!
 //! ```text
 //! for e in thread, thread + threads, ..: if A[corner + e] is copied: box[e] = A[corner + e]
@@ -6,7 +7,8 @@
 //!    of one that is not:                                    stage[s - corner], else A[s]
 //!    of one that is in some tiles, or for some instances:   what a condition says
 //! ```
-//! All loads of a group of copies are on their way before the first store: where an element is not copied, the first that is stands in.
+//! All loads of a group of copies are on their way before the first store: where an element is not copied,
+//! the first that is stands in.
 
 use crate::affine::expr::{parameterize_set, pw_aff_expr};
 use crate::affine::sums::Sum;
@@ -63,7 +65,8 @@ pub(crate) struct Boxes {
     pub shared_bytes: u32,
 }
 
-/// Whether all updates can be products: nothing in them can fail, or is a function that may set an error, for points that there are not.
+/// Whether all updates can be products: nothing in them can fail, or is a function that may set an error, for
+/// points that there are not.
 pub(crate) fn are_updates(k: &KernelBuilder<'_>) -> bool {
     let speculates = |u: &Update| {
         let s = &k.scop.statements[u.statement.0];
@@ -354,7 +357,8 @@ pub(crate) fn in_memory(
     Ok(k.ir.element(elem, base, offset))
 }
 
-/// The offset in shared memory of an element of a box: that of the first one of those that a thread has together, and what it is further ([`turns`]).
+/// The offset in shared memory of an element of a box: that of the first one of those that a thread has
+/// together, and what it is further ([`turns`]).
 fn offset(k: &KernelBuilder<'_>, p: &Place, subscripts: &[LLVMValueRef]) -> (LLVMValueRef, Sum) {
     let bytes = i64::from(k.scop.array(p.array).elem.bytes());
     let mut at = Sum::number(i64::from(p.start));

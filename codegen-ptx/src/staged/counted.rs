@@ -1,4 +1,5 @@
-//! What is known of a block's counters while the code of its threads is emitted ([`counters`](super::counters)).
+//! What is known of a block's counters while the code of its threads is emitted
+//! ([`counters`](super::counters)).
 
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_scop::{ArrayId, UpdateOp};

@@ -1,4 +1,5 @@
-//! Counters of a block ([`pollyrs_schedule::Counters`]): updates of few elements are made in shared memory first.
+//! Counters of a block ([`pollyrs_schedule::Counters`]): updates of few elements are made in shared memory
+//! first.
 //!
 //! ```text
 //! elements = last - first + 1, or 0 if there is no room for them        the same for all threads of the launch

@@ -59,8 +59,8 @@ pub(crate) fn emit_element(
     Ok(None)
 }
 
-/// At the beginning of a stage: a branch to its code for full stages. The builder is afterwards where the general code belongs, the block that is
-/// given is behind both.
+/// At the beginning of a stage: a branch to its code for full stages. The builder is afterwards where the
+/// general code belongs, the block that is given is behind both.
 pub(crate) fn branch_to_full<'e>(
     k: &mut KernelBuilder<'_>,
     function: LLVMValueRef,

@@ -1,10 +1,13 @@
-//! Groups: copies to windows, or instances of one step, that a thread executes together ([`crate::affine::walk::GroupFn`]).
+//! Groups: copies to windows, or instances of one step, that a thread executes together
+//! ([`crate::affine::walk::GroupFn`]).
 //!
-//! A group is emitted twice: first up to the values that it stores, then its stores. So a thread waits for the loads of a group once, where it would
-//! else wait for those of each copy or point, which the optimizer may not move ahead of other stores to shared memory.
+//! A group is emitted twice: first up to the values that it stores, then its stores. So a thread waits for
+//! the loads of a group once, where it would else wait for those of each copy or point, which the optimizer
+//! may not move ahead of other stores to shared memory.
 //!
 //! # Invariants
-//! - Copies of one stage are of different elements; instances of one step don't depend on each other: the checker proves both.
+//! - Copies of one stage are of different elements; instances of one step don't depend on each other: the
+//!   checker proves both.
 //! - No barrier is in a group, and what it consists of has no loop: each value has a slot of its own.
 //! - A statement is in a group only if all its loads come before its stores.
 //!
@@ -12,8 +15,9 @@
 //! ```text
 //! S(t, i) S(t, i + 128)      v0 = f(loads of S(t, i)); v1 = f(loads of S(t, i + 128)); store v0; store v1
 //! ```
-//! Exact divisions and roots of a group are quick ones with one test for all ([`quick`]), behind which the first half may come once more. Garbage that is
-//! computed where an instance does not happen may fail that test; it costs time and nothing else.
+//! Exact divisions and roots of a group are quick ones with one test for all ([`quick`]), behind which the
+//! first half may come once more. Garbage that is computed where an instance does not happen may fail that
+//! test; it costs time and nothing else.
 
 use crate::affine::turns;
 use crate::affine::walk;
@@ -35,8 +39,9 @@ use pollyrs_isl as isl;
 use pollyrs_schedule::{MappedKernel, TOGETHER};
 use pollyrs_scop::{Access, AccessValue, Scop, Statement};
 
-/// Copies or instances of one step that are emitted twice: first up to the values that they store, then their stores, so that a thread waits for
-/// its loads once. Copies are of different elements; instances of a step don't depend on each other, which the checker proves.
+/// Copies or instances of one step that are emitted twice: first up to the values that they store, then their
+/// stores, so that a thread waits for its loads once. Copies are of different elements; instances of a step
+/// don't depend on each other, which the checker proves.
 #[derive(Default)]
 pub(crate) struct Batch {
     /// A slot for each value, in order.
@@ -73,8 +78,9 @@ pub(crate) fn in_full(kernel: &MappedKernel, scop: &Scop, nodes: &[isl::AstNode]
     Ok(Group { len: leading(nodes, INSTANCES, &fits)?, ..Group::default() })
 }
 
-/// The same in stages that are not full, where instances have conditions: a thread computes all of them, if that does no harm, and stores those
-/// that there are. Else it would wait for the loads and the arithmetic of each behind its own branch.
+/// The same in stages that are not full, where instances have conditions: a thread computes all of them, if
+/// that does no harm, and stores those that there are. Else it would wait for the loads and the arithmetic of
+/// each behind its own branch.
 pub(crate) fn in_general(kernel: &MappedKernel, scop: &Scop, nodes: &[isl::AstNode]) -> Result<Group> {
     if let Some(found) = together(kernel, scop, nodes)? {
         return Ok(found);
@@ -165,7 +171,8 @@ fn users(node: &isl::AstNode, fits: &dyn Fn(&str) -> bool) -> Result<Option<usiz
     Ok(Some(all))
 }
 
-/// The value that something stores, which `make` computes; `None` where a group is emitted for the first time and nothing is stored yet.
+/// The value that something stores, which `make` computes; `None` where a group is emitted for the first time
+/// and nothing is stored yet.
 pub(crate) fn batched(
     k: &mut KernelBuilder<'_>,
     ty: LLVMTypeRef,
@@ -266,8 +273,9 @@ pub(crate) fn mark(k: &mut KernelBuilder<'_>, name: &str, values: &[LLVMValueRef
     Ok(true)
 }
 
-/// Makes the divisions and roots of a group quick ones ([`quick`]). The builder is afterwards where they belong that are exact, for operands that
-/// quick ones are not for; the block that is given is behind both. `None`: there is nothing to do.
+/// Makes the divisions and roots of a group quick ones ([`quick`]). The builder is afterwards where they
+/// belong that are exact, for operands that quick ones are not for; the block that is given is behind both.
+/// `None`: there is nothing to do.
 pub(crate) fn exactly(k: &mut KernelBuilder<'_>) -> Result<Option<LLVMBasicBlockRef>> {
     let Some((block, last)) = k.storage.windows.batch.as_ref().and_then(|b| b.from) else {
         return internal("exact values without a group");
@@ -283,7 +291,8 @@ pub(crate) fn exactly(k: &mut KernelBuilder<'_>) -> Result<Option<LLVMBasicBlock
     Ok(Some(join))
 }
 
-/// Whether a statement first loads and computes and then stores, all by instructions: then its stores may wait.
+/// Whether a statement first loads and computes and then stores, all by instructions: then its stores may
+/// wait.
 fn stores_last(s: &Statement) -> bool {
     let plain = |a: &Access| matches!(a.value, AccessValue::Instruction(_));
     let stores: Vec<_> = s.body.iter().map(|i| is_store(i.0 as LLVMValueRef)).collect();
@@ -291,7 +300,8 @@ fn stores_last(s: &Statement) -> bool {
     s.is_plain() && s.accesses.iter().all(plain) && stores[first..].iter().all(|s| *s)
 }
 
-/// Whether a statement may compute for instances that there are not: it loads from windows alone, and nothing else in it can fail.
+/// Whether a statement may compute for instances that there are not: it loads from windows alone, and nothing
+/// else in it can fail.
 fn harmless(kernel: &MappedKernel, s: &Statement) -> bool {
     let windowed = |a: &Access| kernel.windows.iter().any(|w| w.array == a.array);
     s.accesses.iter().all(windowed)
@@ -304,8 +314,8 @@ pub fn divides(scop: &Scop) -> bool {
     scop.statements.iter().any(takes_quick)
 }
 
-/// Whether a point takes long, and keeps others of its thread waiting: some statement has a division of integers, or a function that is no instruction of
-/// the device.
+/// Whether a point takes long, and keeps others of its thread waiting: some statement has a division of
+/// integers, or a function that is no instruction of the device.
 pub fn takes_long(scop: &Scop) -> bool {
     scop.statements.iter().any(|s| !s.body.iter().all(|i| speculates(i.0 as LLVMValueRef)))
 }

@@ -1,4 +1,5 @@
-//! Kernels whose threads go through their schedule one element after the other: windows of shared memory, groups of instances, cells in registers.
+//! Kernels whose threads go through their schedule one element after the other: windows of shared memory,
+//! groups of instances, cells in registers.
 
 pub(crate) mod ahead;
 pub(crate) mod boxes;

@@ -3,8 +3,8 @@
 //! ```text
 //! if (first <= last) { r = load A[c]; for (..) S with r for A[c]; store A[c], r }
 //! ```
-//! Only where each iteration of the loop runs an instance: so the cell is the program's, and no store is one too many. Other loops beneath a
-//! mark leave the cell in memory.
+//! Only where each iteration of the loop runs an instance: so the cell is the program's, and no store is one
+//! too many. Other loops beneath a mark leave the cell in memory.
 
 use crate::affine::expr::ExprEmitter;
 use crate::affine::nodes::DONE;
@@ -38,7 +38,8 @@ pub(crate) fn register(k: &KernelBuilder<'_>, id: StmtId, access: usize) -> Opti
     (p.statement == id && p.accesses.contains(&access)).then_some(p.register)
 }
 
-/// Loads a cell if `name` is a mark, with the iterators of the first instance beneath it; stores it if it is [`DONE`]. Otherwise false.
+/// Loads a cell if `name` is a mark, with the iterators of the first instance beneath it; stores it if it is
+/// [`DONE`]. Otherwise false.
 pub(crate) fn element(
     k: &mut KernelBuilder<'_>,
     emit: &ExprEmitter<'_>,

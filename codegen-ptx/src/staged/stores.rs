@@ -1,17 +1,19 @@
 //! Stores to global memory of values that are in a window as well ([`crate::staged::window`]).
 //!
-//! Most values of a full stage stay in the window: which instances need no store is a condition ([`pollyrs_schedule::Window::passing`]). Most of its
-//! inequalities are about the stage's steps, hence numbers once the steps are unrolled; what is left is the same for all points of a
-//! thread's column. So the stores of a group wait for its end, those with one condition behind one branch.
+//! Most values of a full stage stay in the window: which instances need no store is a condition
+//! ([`pollyrs_schedule::Window::passing`]). Most of its inequalities are about the stage's steps, hence
+//! numbers once the steps are unrolled; what is left is the same for all points of a thread's column. So the
+//! stores of a group wait for its end, those with one condition behind one branch.
 //! ```text
 //! group       v0 = ..; v1 = ..; window[..] = v0; window[..] = v1;
 //! its end     if (_t1 < 3 or _t1 > 120) { to = &A[s0][s1]; *to = v0; to += n; *to = v1 }
 //! ```
-//! An address is computed once in each such list: the others are a number of rows, columns, ... away from the one before.
+//! An address is computed once in each such list: the others are a number of rows, columns, ... away from the
+//! one before.
 //!
 //! # Invariant
-//! A store waits only from the block that the second half of its group begins in, which is then the block that its end is in, or one ahead of
-//! it with nothing but such branches between.
+//! A store waits only from the block that the second half of its group begins in, which is then the block
+//! that its end is in, or one ahead of it with nothing but such branches between.
 
 use crate::affine::expr::{Conditions, ExprEmitter};
 use crate::affine::sums::Sum;
@@ -22,7 +24,8 @@ use crate::staged::state::KernelBuilder;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_scop::{ArrayId, StmtId};
 
-/// Stores that wait for the end of their group, by the condition under which they are not needed, in the order in which these were met.
+/// Stores that wait for the end of their group, by the condition under which they are not needed, in the
+/// order in which these were met.
 #[derive(Default)]
 pub(crate) struct Stores(Vec<(Conditions, Vec<Waiting>)>);
 
@@ -41,7 +44,8 @@ struct Cursor {
     at: LLVMValueRef,
 }
 
-/// Stores a value of a window to the array, unless its instance of the statement needs none; perhaps only at the end of the group.
+/// Stores a value of a window to the array, unless its instance of the statement needs none; perhaps only at
+/// the end of the group.
 pub(crate) fn from_window(
     k: &mut KernelBuilder<'_>,
     emit: &ExprEmitter<'_>,
@@ -114,7 +118,8 @@ fn list(k: &mut KernelBuilder<'_>, unneeded: Option<LLVMValueRef>, waiting: &[Wa
     Ok(())
 }
 
-/// Few points of a full stage store, so that nothing of their addresses is worth computing ahead: from here on the sizes of an array are unknown.
+/// Few points of a full stage store, so that nothing of their addresses is worth computing ahead: from here
+/// on the sizes of an array are unknown.
 fn forget_sizes(k: &mut KernelBuilder<'_>, array: ArrayId) -> Result<()> {
     for d in 1..k.scop.array(array).dims() {
         let size = k.size(array, d)?;

@@ -1,4 +1,5 @@
-//! Updates of a task ([`pollyrs_schedule::Update`]) as products: each thread has some points in registers, operands come in strips by shared memory.
+//! Updates of a task ([`pollyrs_schedule::Update`]) as products: each thread has some points in registers,
+//! operands come in strips by shared memory.
 //!
 //! ```text
 //! acc = home[points of the thread]
@@ -8,8 +9,9 @@
 //!   for t in the strip: acc = S(acc, panels)
 //! home[points] = acc, where there are such points
 //! ```
-//! Two coordinates: a thread has 4 × 4 neighbouring points of 64 × 64, with 256 threads; one coordinate: a point of 64 with 64 threads. What would be beyond
-//! the points or times takes the last ones; what comes of points that there are not is thrown away.
+//! Two coordinates: a thread has 4 × 4 neighbouring points of 64 × 64, with 256 threads; one coordinate: a
+//! point of 64 with 64 threads. What would be beyond the points or times takes the last ones; what comes of
+//! points that there are not is thrown away.
 
 use crate::affine::expr::{ExprEmitter, iterator_name, parameterize, parameterize_set, pw_aff_expr};
 use crate::ir::error::{Result, internal};
@@ -32,7 +34,8 @@ use std::collections::BTreeMap;
 const STRIP: i64 = 16;
 /// Points of a tile along each coordinate.
 const TILE: i64 = 64;
-/// Elements from a row of a panel to the next: rows begin at multiples of 16 bytes, and threads that store a column are in different banks.
+/// Elements from a row of a panel to the next: rows begin at multiples of 16 bytes, and threads that store a
+/// column are in different banks.
 const PITCH: i64 = TILE + 4;
 /// Points of a thread along each of two coordinates.
 const POINTS: i64 = 4;

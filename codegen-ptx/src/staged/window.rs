@@ -1,7 +1,8 @@
 //! Windows of shared memory in the code of a kernel with steps ([`Window`]).
 //!
-//! Where a stage begins, `_enter(p)` computes for each window where the element with all subscripts zero would lie: from there on the place of an
-//! element is a sum of subscripts times constants, so that those of neighbours differ by constants.
+//! Where a stage begins, `_enter(p)` computes for each window where the element with all subscripts zero
+//! would lie: from there on the place of an element is a sum of subscripts times constants, so that those of
+//! neighbours differ by constants.
 //! ```text
 //! origin = shared + start - 4 (stride0 lower0(p) + stride1 lower1(p))
 //! _in0(p, s0, s1)    origin[stride0 s0 + stride1 s1] = A[s0, s1]
@@ -9,8 +10,9 @@
 //! ```
 //!
 //! # Invariant
-//! Code that uses a window follows, in a block of the AST or one around it, the `_enter` of its stage ([`scoped`] sees to it). The checker proves
-//! that stages run one after the other, so this is also the last one that ran.
+//! Code that uses a window follows, in a block of the AST or one around it, the `_enter` of its stage
+//! ([`scoped`] sees to it). The checker proves that stages run one after the other, so this is also the last
+//! one that ran.
 
 use crate::affine::barriers::meetings;
 use crate::affine::expr::{ExprEmitter, parameterize_set};
@@ -128,8 +130,9 @@ impl Windows {
     }
 }
 
-/// Forgets what the optimizer knows of the thread's coordinates, and with `block` of the block's. Else it would compute ahead of all stages, or once for many steps,
-/// what the rows of each step need: hundreds of values to keep, where registers are what lets loads be on their way at once.
+/// Forgets what the optimizer knows of the thread's coordinates, and with `block` of the block's. Else it
+/// would compute ahead of all stages, or once for many steps, what the rows of each step need: hundreds of
+/// values to keep, where registers are what lets loads be on their way at once.
 pub(crate) fn forget(k: &mut KernelBuilder<'_>, emit: &mut ExprEmitter<'_>, block: bool) {
     let kernel = k.kernel;
     if kernel.full.is_none() {
@@ -200,8 +203,8 @@ pub(crate) fn address(
     for (s, stride) in subscripts.iter().zip(&place.strides) {
         at = at.plus(s, *stride as i64 * bytes);
     }
-    // What might not happen still loads from shared memory: the thread's coordinates are all that most addresses depend on. But not what others
-    // write in this step.
+    // What might not happen still loads from shared memory: the thread's coordinates are all that most
+    // addresses depend on. But not what others write in this step.
     let lanes = |v: LLVMValueRef| k.storage.windows.lanes.get(&(v as usize)).copied();
     let all = i64::from(k.storage.windows.shared_bytes);
     let calm = || {
@@ -218,7 +221,8 @@ pub(crate) fn address(
         first >= 0
             && last + bytes <= all
             && !meets(&place.disturbed)
-            // Behind its window's end, or in the next row of it, lies what others may write although nothing has its subscripts.
+            // Behind its window's end, or in the next row of it, lies what others may write although nothing
+            // has its subscripts.
             && !beside.any(|p| first < p.end as i64 && p.start as i64 <= last)
             && (!meets(&place.written) || own())
     };
@@ -238,8 +242,8 @@ fn stage_params(n: usize) -> Vec<String> {
     (0..n).map(|i| format!("_p{i}")).collect()
 }
 
-/// The AST of one full stage `_p*`, from the thread's schedule restricted to it: bounds that hold in full stages are left out, and what a thread
-/// does in turns is unrolled. `None` if the kernel has no such code.
+/// The AST of one full stage `_p*`, from the thread's schedule restricted to it: bounds that hold in full
+/// stages are left out, and what a thread does in turns is unrolled. `None` if the kernel has no such code.
 pub(crate) fn full_stage(kernel: &MappedKernel) -> Result<Option<isl::AstNode>> {
     let Some(full) = kernel.full.as_ref().filter(|f| matches!(f.is_empty(), Ok(false))) else {
         return Ok(None);
@@ -269,8 +273,8 @@ pub(crate) fn full_stage(kernel: &MappedKernel) -> Result<Option<isl::AstNode>> 
     Ok(crate::affine::barriers::same_barriers(&tree)?.then_some(tree))
 }
 
-/// A thread's schedule for the stages that are not full. Where full ones have unrolled code, these have as well: a launch ends with its slowest
-/// block, and the blocks at the borders have no full stage.
+/// A thread's schedule for the stages that are not full. Where full ones have unrolled code, these have as
+/// well: a launch ends with its slowest block, and the blocks at the borders have no full stage.
 pub(crate) fn general(kernel: &MappedKernel) -> Result<isl::Schedule> {
     let schedule = kernel.schedule.clone();
     let Some(full) = kernel.full.as_ref().filter(|_| kernel.unrolled) else { return Ok(schedule) };
@@ -278,7 +282,8 @@ pub(crate) fn general(kernel: &MappedKernel) -> Result<isl::Schedule> {
     Ok(unrolled(schedule.root()?.child(0)?, n, true)?.schedule()?)
 }
 
-/// The bands beneath those of stages, unrolled: the turns of a thread, and with `steps` those that hold barriers.
+/// The bands beneath those of stages, unrolled: the turns of a thread, and with `steps` those that hold
+/// barriers.
 fn unrolled(node: isl::ScheduleNode, stages: usize, steps: bool) -> Result<isl::ScheduleNode> {
     let mut node = node;
     if node.node_type()? == isl::NodeType::Band && node.schedule_depth()? as usize >= stages {
@@ -351,7 +356,8 @@ pub(crate) fn is_full(
     Ok(Some(emit.emit_set(&parameterize_set(full)?)?))
 }
 
-/// Asks the optimizer to unroll the loops that run a constant number of times, which the steps of a full stage do.
+/// Asks the optimizer to unroll the loops that run a constant number of times, which the steps of a full
+/// stage do.
 pub(crate) fn unroll_steps(context: LLVMContextRef, function: LLVMValueRef) {
     // SAFETY: live context and function, and the terminators of its blocks.
     unsafe {
@@ -427,7 +433,8 @@ pub(crate) fn copy(k: &mut KernelBuilder<'_>, name: &str, args: &[LLVMValueRef])
     Ok(true)
 }
 
-/// Whether everything but barriers follows the beginning of its stage, which runs where it does; see the module documentation.
+/// Whether everything but barriers follows the beginning of its stage, which runs where it does; see the
+/// module documentation.
 pub(crate) fn scoped(windows: &[Window], node: &isl::AstNode) -> Result<bool> {
     if windows.is_empty() {
         return Ok(true);

@@ -74,8 +74,9 @@ pub(super) fn emit<'k, S: Storage<'k>>(
     }
 }
 
-/// The call `i` of a function that rounds to an integer, which the back end has no code for: `(long)round(x)`. Where no integer of 64 bits is near, C and LLVM
-/// leave the result open; it is what the conversions of x86-64 give, as the original's is there.
+/// The call `i` of a function that rounds to an integer, which the back end has no code for:
+/// `(long)round(x)`. Where no integer of 64 bits is near, C and LLVM leave the result open; it is what the
+/// conversions of x86-64 give, as the original's is there.
 fn nearest<'k, S: Storage<'k>>(
     k: &mut KernelBuilder<'k, S>,
     i: LLVMValueRef,

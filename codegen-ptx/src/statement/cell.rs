@@ -11,8 +11,8 @@ use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target::{LLVMGetModuleDataLayout, LLVMStoreSizeOfType};
 use pollyrs_scop::Access;
 
-/// Checks that a value of type `ty` can be computed with on the device, and gives its store size. (The NVPTX back end aborts on
-/// conversions between floating point and integers of 128 bits.)
+/// Checks that a value of type `ty` can be computed with on the device, and gives its store size. (The NVPTX
+/// back end aborts on conversions between floating point and integers of 128 bits.)
 pub(crate) fn scalar_size<S>(k: &KernelBuilder<'_, S>, ty: LLVMTypeRef) -> Result<u32> {
     let ok = match type_kind(ty) {
         LLVMTypeKind::LLVMIntegerTypeKind => int_width(ty).is_some_and(|w| w <= 64),
@@ -44,8 +44,8 @@ pub(crate) fn cell_type<S>(k: &KernelBuilder<'_, S>, ty: LLVMTypeRef, bytes: u32
     }
 }
 
-/// The alignment of a cell. In the program's memory, which statements without a body copy, it is what the host's load of the value claims; where a
-/// stored value is read back, what all accesses do.
+/// The alignment of a cell. In the program's memory, which statements without a body copy, it is what the
+/// host's load of the value claims; where a stored value is read back, what all accesses do.
 pub(crate) fn cell_align<S>(k: &KernelBuilder<'_, S>, a: &Access, host: LLVMValueRef) -> u32 {
     let array = k.scop.array(a.array);
     if !array.is_memory() {

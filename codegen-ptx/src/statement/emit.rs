@@ -1,9 +1,12 @@
-//! One statement instance: its body cloned from the host, its memory accesses rebuilt from the access relations.
+//! One statement instance: its body cloned from the host, its memory accesses rebuilt from the access
+//! relations.
 //!
 //! # Invariants
-//! - The order is: cells of scalars and PHIs are read, the body runs in program order, its subregion last, cells are written.
-//! - Nothing of the clone refers to the host module. Metadata is dropped (it talks about the host's memory and profile);
-//!   `nsw`, `nuw`, `exact` and fast-math flags stay (they are the program's semantics), attributes of calls do not.
+//! - The order is: cells of scalars and PHIs are read, the body runs in program order, its subregion last,
+//!   cells are written.
+//! - Nothing of the clone refers to the host module. Metadata is dropped (it talks about the host's memory
+//!   and profile); `nsw`, `nuw`, `exact` and fast-math flags stay (they are the program's semantics),
+//!   attributes of calls do not.
 //! - What the device cannot run is refused before anything is cloned.
 
 use crate::affine::expr::{ExprEmitter, iterator_name};
@@ -126,7 +129,8 @@ pub(crate) fn emit_statement<'k, S: Storage<'k>>(
     Ok(())
 }
 
-/// The address of the element that access number `index` of one instance touches, and the alignment that the access claims.
+/// The address of the element that access number `index` of one instance touches, and the alignment that the
+/// access claims.
 pub(crate) fn cell_of<'k, S: Storage<'k>>(
     k: &mut KernelBuilder<'k, S>,
     emit: &ExprEmitter<'_>,
@@ -170,9 +174,9 @@ pub(crate) fn emit_operand<'k, S: Storage<'k>>(
     resolve(k, &mut instance, v)
 }
 
-/// Emits one instance of the statement without its stores, and gives the value that access number `write` would store. `given` are
-/// the values of loads, by host value; the other loads read memory. Whatever is given, nothing traps. What may set `errno` needs
-/// [`KernelBuilder::counts`].
+/// Emits one instance of the statement without its stores, and gives the value that access number `write`
+/// would store. `given` are the values of loads, by host value; the other loads read memory. Whatever is
+/// given, nothing traps. What may set `errno` needs [`KernelBuilder::counts`].
 pub(crate) fn emit_stored<'k, S: Storage<'k>>(
     k: &mut KernelBuilder<'k, S>,
     emit: &ExprEmitter<'_>,
@@ -257,8 +261,8 @@ fn in_memory<'k, S: Storage<'k>>(
     }
     inner::name(k, n, a)?;
     let subscripts = &n.plan.subscripts[index];
-    // Row-major (Horner): ((s0 * size1) + s1) * size2 + s2. Numbers are added up apart: so neighbours share the rest, and the distances between
-    // them are the same for all points. Modulo 2^64 the sum is the same.
+    // Row-major (Horner): ((s0 * size1) + s1) * size2 + s2. Numbers are added up apart: so neighbours share
+    // the rest, and the distances between them are the same for all points. Modulo 2^64 the sum is the same.
     let (mut offset, mut shift) = n.emit.emit_apart(&subscripts[0])?;
     let mut far = k.ir.int(shift);
     for (d, s) in subscripts.iter().enumerate().skip(1) {
@@ -410,8 +414,8 @@ pub(crate) fn emit_instruction<'k, S: Storage<'k>>(
     Ok(())
 }
 
-/// A copy of an instruction without memory or control effects. Operands are found first, so that a failure leaves no copy
-/// behind that uses host values.
+/// A copy of an instruction without memory or control effects. Operands are found first, so that a failure
+/// leaves no copy behind that uses host values.
 fn emit_clone<'k, S: Storage<'k>>(
     k: &mut KernelBuilder<'k, S>,
     n: &mut Instance<'_>,

@@ -1,4 +1,5 @@
-//! What subscripts depend on besides the iteration: counters of the subregion's loops, and integers that data chooses.
+//! What subscripts depend on besides the iteration: counters of the subregion's loops, and integers that data
+//! chooses.
 
 use crate::affine::expr::iterator_name;
 use crate::ir::error::{Result, internal};

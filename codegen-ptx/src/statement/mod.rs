@@ -1,4 +1,5 @@
-//! One instance of a statement: its body cloned, its accesses rebuilt. Where elements are is asked of the kernel's [`Storage`](crate::kernel::storage::Storage).
+//! One instance of a statement: its body cloned, its accesses rebuilt. Where elements are is asked of the
+//! kernel's [`Storage`](crate::kernel::storage::Storage).
 
 pub(crate) mod call;
 pub(crate) mod cell;

@@ -1,4 +1,5 @@
-//! Loops of a subregion whose iterations the threads of a team compute side by side ([`pollyrs_scop::Spread`]).
+//! Loops of a subregion whose iterations the threads of a team compute side by side
+//! ([`pollyrs_scop::Spread`]).
 //!
 //! ```text
 //! turn:     base = 0, 4 L, ...: iterations base .. base + 4 L, as long as there are so many       (L threads)
@@ -10,8 +11,8 @@
 //!
 //! # Invariants
 //! - What is handed on is the same in all threads at every `j`, and what the program has there.
-//! - All threads of a team are in the same block: `base`, `count` and what is handed on are the same in all of them. Where there is no iteration for a thread, it loads what the last
-//!   one does.
+//! - All threads of a team are in the same block: `base`, `count` and what is handed on are the same in all
+//!   of them. Where there is no iteration for a thread, it loads what the last one does.
 //! - Regrouped integers may wrap where the program's do not: their updates have no `nsw` and `nuw`.
 
 use crate::ir::error::{Result, internal};
@@ -38,7 +39,8 @@ const ROUNDS: u32 = 4;
 /// A host PHI with its copy, which gets its values from outside of the loop later.
 pub(super) type Entered = (LLVMValueRef, LLVMValueRef);
 
-/// The loop that is emitted: its number in the subregion, and its instructions in program order, but for PHIs.
+/// The loop that is emitted: its number in the subregion, and its instructions in program order, but for
+/// PHIs.
 pub(super) struct Loop<'a> {
     pub at: usize,
     pub spread: &'a Spread,
@@ -46,7 +48,8 @@ pub(super) struct Loop<'a> {
     pub exit: LLVMBasicBlockRef,
 }
 
-/// Emits the loop from its block on, in which the builder is, to the branch out of it. The result are the PHIs of the first iteration.
+/// Emits the loop from its block on, in which the builder is, to the branch out of it. The result are the
+/// PHIs of the first iteration.
 pub(super) fn emit<'k, S: Storage<'k>>(
     k: &mut KernelBuilder<'k, S>,
     n: &mut Instance<'_>,
@@ -125,8 +128,8 @@ struct Shared<'l> {
     team: LLVMValueRef,
 }
 
-/// A loop of rounds from iteration `base` on, each of so many iterations a thread; of one at most, some of which need not be there, if the number is 0. The result is the
-/// iteration behind the last round.
+/// A loop of rounds from iteration `base` on, each of so many iterations a thread; of one at most, some of
+/// which need not be there, if the number is 0. The result is the iteration behind the last round.
 fn rounds<'k, S: Storage<'k>>(
     k: &mut KernelBuilder<'k, S>,
     n: &mut Instance<'_>,
@@ -189,7 +192,8 @@ fn rounds<'k, S: Storage<'k>>(
     Ok(base)
 }
 
-/// What an iteration computes alone: the values that are handed to others, by host value. Of what may be regrouped the thread's part goes on, if the iteration is `there`.
+/// What an iteration computes alone: the values that are handed to others, by host value. Of what may be
+/// regrouped the thread's part goes on, if the iteration is `there`.
 fn alone<'k, S: Storage<'k>>(
     k: &mut KernelBuilder<'k, S>,
     n: &mut Instance<'_>,

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! # Invariants
-//! - What the subregion uses from elsewhere (cells, invariants, synthesised integers) is computed in front of it: values computed
-//!   where one way only leads past could be used on another.
+//! - What the subregion uses from elsewhere (cells, invariants, synthesised integers) is computed in front of
+//!   it: values computed where one way only leads past could be used on another.
 //! - Each loop that subscripts need a counter of has one of 64 bits, from 0 by 1, beside the program's own.
 //! - There is no barrier in a subregion: threads of a block may go different ways.
 
@@ -158,7 +158,8 @@ pub(crate) fn block_of(i: usize) -> usize {
 /// The blocks with an edge to `block`, once for each edge.
 fn predecessors(block: usize) -> Vec<usize> {
     let mut out = Vec::new();
-    // SAFETY: a live block; its uses are terminators and constants, of which only the former are asked for their block.
+    // SAFETY: a live block; its uses are terminators and constants, of which only the former are asked for
+    // their block.
     unsafe {
         let mut u = LLVMGetFirstUse(LLVMBasicBlockAsValue(block as LLVMBasicBlockRef));
         while !u.is_null() {

@@ -1,15 +1,18 @@
 //! Which columns and rows a block has.
 //!
-//! **Problem.** Blocks at the grid's sides take a fifth to two fifths longer than others: they test columns, and their barriers wait for the warp that does. In one wave they end
-//! last, while most multiprocessors have nothing to do any more; in several, those that begin late do.
+//! **Problem.** Blocks at the grid's sides take a fifth to two fifths longer than others: they test columns,
+//! and their barriers wait for the warp that does. In one wave they end last, while most multiprocessors have
+//! nothing to do any more; in several, those that begin late do.
 //!
-//! **Solution.** The columns at the sides are a part of their own: its blocks begin first, and may have fewer rows (the host's side, [`crate::host::stencil_rows`]).
+//! **Solution.** The columns at the sides are a part of their own: its blocks begin first, and may have fewer
+//! rows (the host's side, [`crate::host::stencil_rows`]).
 //! ```text
 //! block b:  side = b < Columns(Side) RowBlocks(Side);  b' = b, less those of the sides if it is none
 //!           column = b' mod Columns(part), rows = b' / Columns(part), of which the last come first
 //! ```
-//! The columns of the sides are numbered: in two dimensions the first and the last; in three the first and the last line of them, then two of each line between. The others are numbered
-//! line by line. Where a dimension has less than three columns of blocks there are no sides, and the others are all.
+//! The columns of the sides are numbered: in two dimensions the first and the last; in three the first and
+//! the last line of them, then two of each line between. The others are numbered line by line. Where a
+//! dimension has less than three columns of blocks there are no sides, and the others are all.
 
 use crate::ir::intrinsics::BLOCK_ID;
 use crate::kernel::module::{Part, StencilScalar};
@@ -20,7 +23,8 @@ use pollyrs_schedule::planted::planted;
 
 /// A block's position.
 pub(super) struct Position {
-    /// Number of its columns along y and x, of its rows, rows of a block, and rows that the first block does not have; all have 32 bits.
+    /// Number of its columns along y and x, of its rows, rows of a block, and rows that the first block does
+    /// not have; all have 32 bits.
     pub columns: [LLVMValueRef; 2],
     pub rows: LLVMValueRef,
     pub height: LLVMValueRef,

@@ -1,5 +1,5 @@
-//! The frame of a fused kernel: arguments, the block's place, the choice between the version for inner tiles and the one
-//! for tiles at the border, and the loop over rows.
+//! The frame of a fused kernel: arguments, the block's place, the choice between the version for inner tiles
+//! and the one for tiles at the border, and the loop over rows.
 
 use crate::affine::expr::ExprEmitter;
 use crate::ir::builder::{Ir, terminator};
@@ -190,7 +190,8 @@ fn straight(t: &mut Tile<'_>) -> Result<()> {
 /// ramp:   the inner one at both ends of the block, without the nodes whose rows nobody needs, where that pays ([`ramp`])
 /// next:   it <= end? choose : done
 /// ```
-/// Each version is a loop of its own: in one loop, queues would be moved between the registers of the versions.
+/// Each version is a loop of its own: in one loop, queues would be moved between the registers of the
+/// versions.
 fn rows(t: &mut Tile<'_>) -> Result<()> {
     let ir = t.k.ir;
     let plan = t.plan;
@@ -262,8 +263,8 @@ fn rows(t: &mut Tile<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Warps that hold no column which an output of the block depends on pass the barriers and do nothing else. The code that follows is
-/// for the others.
+/// Warps that hold no column which an output of the block depends on pass the barriers and do nothing else.
+/// The code that follows is for the others.
 fn idle(t: &Tile<'_>, after: LLVMBasicBlockRef) {
     let ir = t.k.ir;
     let block = |name| ir.append_block(t.function, name);
@@ -280,8 +281,8 @@ fn idle(t: &Tile<'_>, after: LLVMBasicBlockRef) {
     ir.at_end(working);
 }
 
-/// Whether the version `t.version` is the right one for the iterations from `it` on, up to the unrolling, for a warp whose columns are all inside
-/// or not. Rows that are loaded ahead count.
+/// Whether the version `t.version` is the right one for the iterations from `it` on, up to the unrolling, for
+/// a warp whose columns are all inside or not. Rows that are loaded ahead count.
 fn applies(t: &Tile<'_>, it: LLVMValueRef, columns: LLVMValueRef) -> LLVMValueRef {
     let ir = t.k.ir;
     let (first, last) = reach(t, it);
@@ -306,8 +307,8 @@ fn reach(t: &Tile<'_>, it: LLVMValueRef) -> (LLVMValueRef, LLVMValueRef) {
     (ir.sub(it, t.number(t.plan.max_lag())), ir.add(it, t.number(ahead)))
 }
 
-/// The loop of the version `t.version`, entered from the current block; the result is its last block, with the next iteration and
-/// what is carried to it.
+/// The loop of the version `t.version`, entered from the current block; the result is its last block, with
+/// the next iteration and what is carried to it.
 fn emit_version(
     t: &mut Tile<'_>,
     it: LLVMValueRef,

@@ -1,10 +1,11 @@
 //! Values from thread to thread, through shared memory.
 //!
-//! A node's row stays in a *slot* until the last iteration that reads it; there are [`StencilPlan::slots`] of them, which take turns.
-//! The code of an iteration names them by its number in the unrolled loop; where the unrolling is no multiple of the number of
-//! slots, their addresses change places at the end of each trip.
+//! A node's row stays in a *slot* until the last iteration that reads it; there are [`StencilPlan::slots`] of
+//! them, which take turns. The code of an iteration names them by its number in the unrolled loop; where the
+//! unrolling is no multiple of the number of slots, their addresses change places at the end of each trip.
 //!
-//! Where a line of threads is a warp, values may pass along x by shuffles instead ([`Exchange`](pollyrs_schedule::stencil::Exchange)).
+//! Where a line of threads is a warp, values may pass along x by shuffles instead
+//! ([`Exchange`](pollyrs_schedule::stencil::Exchange)).
 
 use crate::ir::error::{Result, internal};
 use crate::ops::shuffle;
@@ -85,7 +86,8 @@ impl Tile<'_> {
         Ok(ir.extract(v, (its_cell - first) as u32))
     }
 
-    /// Reads what a step needs of other threads' values, ahead of its code: all of it was there at the last barrier.
+    /// Reads what a step needs of other threads' values, ahead of its code: all of it was there at the last
+    /// barrier.
     pub(super) fn fetch_operands(
         &mut self,
         node: usize,

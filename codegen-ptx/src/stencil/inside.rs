@@ -18,8 +18,8 @@ impl Tile<'_> {
         hulls.chain(partial.map(|(k, s)| (Extent::Step(k), s.thin.as_slice()))).chain(cases)
     }
 
-    /// Whether rows `first` to `last` are inside of every box, and away from those that are thin along rows. The same for all threads
-    /// of a block.
+    /// Whether rows `first` to `last` are inside of every box, and away from those that are thin along rows.
+    /// The same for all threads of a block.
     pub fn rows_inside(&self, first: LLVMValueRef, last: LLVMValueRef) -> LLVMValueRef {
         let ir = self.k.ir;
         let mut inside = ir.bool(true);
@@ -48,8 +48,8 @@ impl Tile<'_> {
         })
     }
 
-    /// Whether all columns of the warp are inside of every box, and away from those that are thin along columns. The same for all
-    /// threads of a warp: barriers are passed in any version.
+    /// Whether all columns of the warp are inside of every box, and away from those that are thin along
+    /// columns. The same for all threads of a warp: barriers are passed in any version.
     pub fn columns_inside(&self) -> LLVMValueRef {
         let ir = self.k.ir;
         let mut inside = ir.bool(true);

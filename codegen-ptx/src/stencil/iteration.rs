@@ -1,8 +1,10 @@
 //! An iteration of a block: one row of every node.
 //!
 //! # Exact divisions and roots
-//! They have one test for unusual operands ([`quick`]): of all nodes of an iteration together, where the rows can be computed again without other threads. A test for each
-//! node ends a block of code each, and keeps apart what does not depend on one another: the points of one step from those of the next. The test comes before the rows are given to other threads and to memory:
+//! They have one test for unusual operands ([`quick`]): of all nodes of an iteration together, where the rows
+//! can be computed again without other threads. A test for each node ends a block of code each, and keeps
+//! apart what does not depend on one another: the points of one step from those of the next. The test comes
+//! before the rows are given to other threads and to memory:
 //! ```text
 //! r1 = quick(step 1), r2 = quick(step 2), ...;  unusual? exact : join
 //! exact:  e1 = step 1, e2 = step 2, ...
@@ -20,8 +22,8 @@ use pollyrs_schedule::stencil::Exchange;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 
-/// One row of every node; `u` is its number in the unrolled loop. `border` has the rows of borders that were loaded for this
-/// iteration, and then those for the next.
+/// One row of every node; `u` is its number in the unrolled loop. `border` has the rows of borders that were
+/// loaded for this iteration, and then those for the next.
 pub(super) fn iteration(
     t: &mut Tile<'_>,
     now: LLVMValueRef,
@@ -191,8 +193,9 @@ impl Iteration<'_> {
     }
 }
 
-/// Whether the rows of these nodes can be computed again by one thread alone, and have divisions or roots for which that pays. Other rows are given to other threads
-/// and to memory as soon as they are there (reaction2d 342 for 319 GStencil/s on an H200).
+/// Whether the rows of these nodes can be computed again by one thread alone, and have divisions or roots for
+/// which that pays. Other rows are given to other threads and to memory as soon as they are there (reaction2d
+/// 342 for 319 GStencil/s on an H200).
 fn tests_together(t: &Tile<'_>, nodes: &[usize]) -> bool {
     let alone = !t.plan.config.is_warp() && t.plan.config.exchange == Exchange::Shared;
     let exact = |i: &usize| {

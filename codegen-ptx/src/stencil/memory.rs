@@ -1,10 +1,11 @@
 //! Rows from and to device memory.
 //!
 //! # Addresses
-//! Where all rows are inside, addresses walk from row to row instead of being computed for each. At the sides, a column outside of
-//! the box around all that is read is moved into it once; the row stays in the touched range of the array, whose first and last
-//! elements are in the first and last rows of the box, and these are left to the border version. That one moves every element into the
-//! touched range (corners of the box may lie outside of it).
+//! Where all rows are inside, addresses walk from row to row instead of being computed for each. At the
+//! sides, a column outside of the box around all that is read is moved into it once; the row stays in the
+//! touched range of the array, whose first and last elements are in the first and last rows of the box, and
+//! these are left to the border version. That one moves every element into the touched range (corners of the
+//! box may lie outside of it).
 
 use crate::ir::error::{Result, internal};
 use crate::ir::intrinsics::PREFETCH;
@@ -105,7 +106,8 @@ impl Tile<'_> {
         ir.element(ty, line, ir.int(self.stride() * (cell % nx) as i64))
     }
 
-    /// Before a trip of the unrolled loop, which asks the cache for rows up to `last`: only if they are there.
+    /// Before a trip of the unrolled loop, which asks the cache for rows up to `last`: only if they are
+    /// there.
     pub fn guard_prefetch(&mut self, last: LLVMValueRef) {
         let buffers = 0..self.plan.stencil.buffers.len();
         let there = buffers.fold(self.k.ir.bool(true), |all, b| {
@@ -134,8 +136,8 @@ impl Tile<'_> {
         ir.at_end(next);
     }
 
-    /// By cell: the address in row 0, the column moved into the box around all that is read, of the array that holds the element if
-    /// its row is inside.
+    /// By cell: the address in row 0, the column moved into the box around all that is read, of the array
+    /// that holds the element if its row is inside.
     fn side_columns(&self, b: usize) -> Result<Values> {
         let ir = self.k.ir;
         let (src, program) = (self.source(b)?, self.program_array(b)?);
@@ -162,8 +164,8 @@ impl Tile<'_> {
         self.k.ir.smax(self.smin(v, upper), lower)
     }
 
-    /// The thread's points of a row, moved into the box around all that is read of a buffer and into the touched range of its array:
-    /// their indices.
+    /// The thread's points of a row, moved into the box around all that is read of a buffer and into the
+    /// touched range of its array: their indices.
     fn moved(&self, b: usize, row: LLVMValueRef) -> Values {
         let ir = self.k.ir;
         if self.version == Version::Sides {
@@ -180,7 +182,8 @@ impl Tile<'_> {
         let mut out = Vec::new();
         for line in self.columns.chunks(nx) {
             let start = self.index(b, row, [self.clamp(b, line[0].at[0], 1), self.number(0)]);
-            // A line may lie beside the touched range as a whole: then the nearest element of the range stands for all of it.
+            // A line may lie beside the touched range as a whole: then the nearest element of the range
+            // stands for all of it.
             let last = ir.sub(ends[1], start);
             let lower = self.smin(ir.smax(outer[0], ir.sub(ends[0], start)), last);
             let upper = self.smin(outer[1], last);
@@ -198,7 +201,8 @@ impl Tile<'_> {
         self.k.ir.note(what, &self.k.scop.array(self.plan.stencil.buffers[b].array).display);
     }
 
-    /// Loads what may be thrown away: inside of a box the border's values are, and so are those of points moved into it.
+    /// Loads what may be thrown away: inside of a box the border's values are, and so are those of points
+    /// moved into it.
     fn load(&self, b: usize, at: LLVMValueRef) -> LLVMValueRef {
         let (ty, align) = self.elements[b];
         let array = self.plan.stencil.buffers[b].array;
@@ -232,7 +236,8 @@ impl Tile<'_> {
         }
     }
 
-    /// A row of a live buffer at the start of the launch. Where rows are inside, it is the row that comes next.
+    /// A row of a live buffer at the start of the launch. Where rows are inside, it is the row that comes
+    /// next.
     pub fn load_input(&mut self, node: usize, row: LLVMValueRef) -> Result<Values> {
         self.turn_over();
         let values = self.load_columns(node, row);
@@ -291,7 +296,8 @@ impl Tile<'_> {
         self.version != Version::Inner && n.step.is_some() && n.keep.is_none() && border
     }
 
-    /// A row of the program's array, for the points outside of the buffer's hull; elsewhere the values mean nothing.
+    /// A row of the program's array, for the points outside of the buffer's hull; elsewhere the values mean
+    /// nothing.
     pub fn load_border(&mut self, node: usize, row: LLVMValueRef) -> Result<Values> {
         let b = self.plan.nodes[node].buffer;
         let (ty, program) = (self.elements[b].0, self.program_array(b)?);
@@ -331,8 +337,8 @@ impl Tile<'_> {
         }
         let (ty, align) = self.elements[b];
         let nx = self.plan.config.cells[1] as usize;
-        // Computed before the first branch, all cells together: else each would be computed alone where it is stored, one chain of
-        // dependent instructions behind the other.
+        // Computed before the first branch, all cells together: else each would be computed alone where it is
+        // stored, one chain of dependent instructions behind the other.
         let values: Values = values.iter().map(|v| pinned(ir, *v)).collect();
         let start = if self.version == Version::Border { None } else { Some(self.step_row(b, true)?) };
         for (cell, v) in values.iter().enumerate() {

@@ -1,19 +1,22 @@
 //! Fused kernels: several time steps of a stencil in one launch, after a [`StencilPlan`].
 //!
 //! # Invariants
-//! - Every value is computed by copies of the statement's instructions in their order, so results are the original's bit for
-//!   bit. Values at points that the program does not compute are thrown away by selects; loads there go to valid addresses.
-//! - A launch reads live buffers from `src` and writes them, inside of their boxes, to `dst`: two copies of the array. What lies
-//!   outside of a box is read from the program's array and written by nobody. Other buffers are written by complete launches only, in the
-//!   program's array.
-//! - Register queues are SSA values: the row loop is unrolled as often as the longest queue is long, so a queue is renamed,
-//!   never moved, and nothing is indexed at run time.
+//! - Every value is computed by copies of the statement's instructions in their order, so results are the
+//!   original's bit for bit. Values at points that the program does not compute are thrown away by selects;
+//!   loads there go to valid addresses.
+//! - A launch reads live buffers from `src` and writes them, inside of their boxes, to `dst`: two copies of
+//!   the array. What lies outside of a box is read from the program's array and written by nobody. Other
+//!   buffers are written by complete launches only, in the program's array.
+//! - Register queues are SSA values: the row loop is unrolled as often as the longest queue is long, so a
+//!   queue is renamed, never moved, and nothing is indexed at run time.
 //!
-//! - All warps of a block pass the same number of barriers, whichever versions of the code their rows and columns need ([`emit`]).
+//! - All warps of a block pass the same number of barriers, whichever versions of the code their rows and
+//!   columns need ([`emit`]).
 //!
 //! # Arguments
-//! For each array with live buffers `src` and `dst`, then the program's arrays, then parameters, invariants and
-//! [`StencilScalar`]s. The copy of an array has the array's layout: the same address arithmetic serves both.
+//! For each array with live buffers `src` and `dst`, then the program's arrays, then parameters, invariants
+//! and [`StencilScalar`]s. The copy of an array has the array's layout: the same address arithmetic serves
+//! both.
 
 mod blocks;
 mod emit;
@@ -44,8 +47,8 @@ use pollyrs_schedule::{MappedKernel, MappedScop};
 use pollyrs_scop::{AccessValue, ArrayId, Scop};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Adds fused kernels behind those of the mapping, one for each of `plans`, which are for one stencil, deepest first. On an error the
-/// module is as it was.
+/// Adds fused kernels behind those of the mapping, one for each of `plans`, which are for one stencil,
+/// deepest first. On an error the module is as it was.
 pub fn fuse(km: &mut KernelModule, scop: &Scop, mapped: &MappedScop, plans: &[StencilPlan]) -> Result<()> {
     let Some(deepest) = plans.first() else { return internal("no plan") };
     let threads = if deepest.stencil.dims == 3 { [8, 32] } else { [1, 256] };
@@ -280,8 +283,9 @@ fn without_blocks(
     for (i, a) in arrays.iter().enumerate() {
         let attribute = |name| add_enum_attribute(ir.ctx, function, i as u32 + 1, name, 0);
         attribute("captures");
-        // `dst` may be the program's array, of which other elements are read. `src` could be said to be without alias; but then its
-        // loads may be moved over barriers, and ptxas does, to where they are waited for.
+        // `dst` may be the program's array, of which other elements are read. `src` could be said to be
+        // without alias; but then its loads may be moved over barriers, and ptxas does, to where they are
+        // waited for.
         let written = plan.config.complete && plan.stencil.buffers.iter().any(|b| b.array == *a);
         if i >= 2 * copied.len() && !copied.contains(a) && !written && cell != Some(*a) {
             attribute("noalias");

@@ -11,9 +11,9 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 
 impl Tile<'_> {
-    /// A test as a mask, 0 where it holds and 1 elsewhere, that the optimizer cannot see through: a predicate that lives through the
-    /// loop would be packed into a register with others and unpacked at each use, a mask is tested by one instruction together
-    /// with another ([`Self::holds`]).
+    /// A test as a mask, 0 where it holds and 1 elsewhere, that the optimizer cannot see through: a predicate
+    /// that lives through the loop would be packed into a register with others and unpacked at each use, a
+    /// mask is tested by one instruction together with another ([`Self::holds`]).
     pub(super) fn mask(&self, holds: LLVMValueRef) -> LLVMValueRef {
         let ir = self.k.ir;
         same(ir, ir.i32_type(), "=r,0", false, ir.select(holds, ir.int32(0), ir.int32(1)))
@@ -25,8 +25,9 @@ impl Tile<'_> {
         ir.icmp(LLVMIntEQ, ir.or(a, b), ir.int32(0))
     }
 
-    /// A value that was loaded, in another register, by an instruction that is more than a move: the register is free for the next load then. Assemblers move
-    /// values at the end of the loop otherwise, and threads wait there for loads that have just begun.
+    /// A value that was loaded, in another register, by an instruction that is more than a move: the register
+    /// is free for the next load then. Assemblers move values at the end of the loop otherwise, and threads
+    /// wait there for loads that have just begun.
     pub fn taken(&self, v: LLVMValueRef) -> LLVMValueRef {
         if self.plan.config.near {
             return v;
@@ -47,8 +48,9 @@ impl Tile<'_> {
         }
     }
 
-    /// A 64-bit integer that the optimizer takes for another one in each iteration of a loop. By loop strength reduction each address that is such a number of bytes
-    /// from another would become a variable of its own, with two registers and five instructions an iteration in place of two.
+    /// A 64-bit integer that the optimizer takes for another one in each iteration of a loop. By loop
+    /// strength reduction each address that is such a number of bytes from another would become a variable of
+    /// its own, with two registers and five instructions an iteration in place of two.
     pub fn varying(&self, v: LLVMValueRef) -> LLVMValueRef {
         same(self.k.ir, self.k.ir.i64_type(), "=l,0", true, v)
     }

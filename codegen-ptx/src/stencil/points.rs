@@ -7,8 +7,9 @@ use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::stencil::{Lattice, Step, StepAccess, plan};
 
 impl Tile<'_> {
-    /// The coordinates along row, y and x at which a step's instance is executed for a cell. The program's own loads need an instance that
-    /// there is: points that the step does not compute are moved to one nearby.
+    /// The coordinates along row, y and x at which a step's instance is executed for a cell. The program's
+    /// own loads need an instance that there is: points that the step does not compute are moved to one
+    /// nearby.
     pub(super) fn executed(
         &self,
         (number, step): (usize, &Step),
@@ -35,7 +36,8 @@ impl Tile<'_> {
         for l in &step.lattices {
             let d = step.iterators[l.pivot - 1].0;
             let axis = plan::axis(self.plan.stencil.dims, d);
-            // The nearest one below, or, at the box's lower side, above: the box has as many elements as the modulus.
+            // The nearest one below, or, at the box's lower side, above: the box has as many elements as the
+            // modulus.
             let below = ir.sub(at[axis], self.remainder(step, l, time, at));
             let outside = ir.icmp(LLVMIntSLT, below, self.corners(Extent::Step(number), d)[0]);
             at[axis] = ir.select(outside, ir.add(below, self.number(l.modulus)), below);
@@ -58,7 +60,8 @@ impl Tile<'_> {
         ir.and(sum, self.number(l.modulus - 1))
     }
 
-    /// The values of a row behind a step that computed `out`: where it computes nothing, what `own` or, outside of the hull, `border` has.
+    /// The values of a row behind a step that computed `out`: where it computes nothing, what `own` or,
+    /// outside of the hull, `border` has.
     pub(super) fn with_kept(
         &self,
         node: usize,

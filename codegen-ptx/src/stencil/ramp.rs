@@ -1,23 +1,29 @@
 //! Which nodes a block's iteration needs.
 //!
-//! **Problem.** A block computes the rows of its output, and of node `n` some rows more at both ends, `lo` and `hi` of them. Node `n` lags behind the
-//! loads, so the first iterations come to rows of late nodes that nobody reads, and where nodes lag further than they reach, the last ones to rows of early
-//! nodes. With four time iterations and 55 rows of output 63 iterations compute 252 rows, of which 232 are needed.
+//! **Problem.** A block computes the rows of its output, and of node `n` some rows more at both ends, `lo`
+//! and `hi` of them. Node `n` lags behind the loads, so the first iterations come to rows of late nodes that
+//! nobody reads, and where nodes lag further than they reach, the last ones to rows of early nodes. With four
+//! time iterations and 55 rows of output 63 iterations compute 252 rows, of which 232 are needed.
 //!
-//! **Solution.** The first and last iterations of warps whose columns are inside of the grid have a loop of their own, in which the nodes are in
-//! groups, each behind a branch that the warp's threads take together, once a trip of the unrolled loop:
+//! **Solution.** The first and last iterations of warps whose columns are inside of the grid have a loop of
+//! their own, in which the nodes are in groups, each behind a branch that the warp's threads take together,
+//! once a trip of the unrolled loop:
 //! ```text
 //! trip from iteration `now`:  active_g = now + U - 1 >= first row + c_g and now <= last row + d_g
 //! iteration:                  if (active_g) { values of the group's nodes, given to other threads }; stores; ...; barrier
 //! ```
-//! In the loop for all iterations the branches cost more than they save (heat3d27 on an H200 295 GStencil/s without, 283 with them).
+//! In the loop for all iterations the branches cost more than they save (heat3d27 on an H200 295 GStencil/s
+//! without, 283 with them).
 //!
 //! # Invariants
-//! - With `lag` the iterations that a node lags, it is in row `r` in iteration `r + lag`. Rows from `first - lo` to `last + hi` are needed, so no iteration
-//!   ahead of `first - lo + lag` or behind `last + hi + lag` is: `c_g` and `d_g` are the least and the largest of these of a group.
-//! - What a group that is left out gives its nodes' queues is no value; nothing that is needed reads it, as it is of rows that are not.
+//! - With `lag` the iterations that a node lags, it is in row `r` in iteration `r + lag`. Rows from
+//!   `first - lo` to `last + hi` are needed, so no iteration ahead of `first - lo + lag` or behind
+//!   `last + hi + lag` is: `c_g` and `d_g` are the least and the largest of these of a group.
+//! - What a group that is left out gives its nodes' queues is no value; nothing that is needed reads it, as
+//!   it is of rows that are not.
 //! - Barriers, loads, stores and their walking addresses are outside of the branches.
-//! - A group has enough independent chains of instructions to hide their latency, or else all nodes of a time iteration.
+//! - A group has enough independent chains of instructions to hide their latency, or else all nodes of a time
+//!   iteration.
 
 use crate::ir::llvm::zero_of;
 use crate::stencil::tile::{Tile, Values};
@@ -26,8 +32,8 @@ use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::planted::planted;
 use pollyrs_schedule::stencil::StencilPlan;
 
-/// Points of a group at least. On an H200, with groups of 4 points, of 8, and one group, laplacian3d had 633, 626 and 612 GStencil/s (its nodes have 4
-/// points).
+/// Points of a group at least. On an H200, with groups of 4 points, of 8, and one group, laplacian3d had 633,
+/// 626 and 612 GStencil/s (its nodes have 4 points).
 const CHAINS: usize = 4;
 
 /// Nodes that are computed, or not, together.
@@ -46,9 +52,10 @@ pub(super) struct Join {
 /// The least lag of the last node for which it pays: that of three time iterations that reach one row.
 const LAG: i64 = 3;
 
-/// Whether a block's ends have a loop of their own: in three dimensions, where blocks have some fifty rows, and where several iterations are fused. On an
-/// H200 laplacian3d (four iterations) had 614 GStencil/s without and 649 with it (647 with one for warps at the sides, too), but heat3d27 and gradient3d
-/// (two) 254 and 236, 377 and 370; laplacian2d with twelve gained nothing.
+/// Whether a block's ends have a loop of their own: in three dimensions, where blocks have some fifty rows,
+/// and where several iterations are fused. On an H200 laplacian3d (four iterations) had 614 GStencil/s
+/// without and 649 with it (647 with one for warps at the sides, too), but heat3d27 and gradient3d (two) 254
+/// and 236, 377 and 370; laplacian2d with twelve gained nothing.
 pub(super) fn pays(p: &StencilPlan) -> bool {
     p.stencil.dims == 3 && p.max_lag() >= LAG
 }
@@ -118,7 +125,8 @@ impl Group {
         Some(Join { before, after })
     }
 
-    /// The builder is afterwards behind the group, whose nodes have values in `current`, as they have if it was left out.
+    /// The builder is afterwards behind the group, whose nodes have values in `current`, as they have if it
+    /// was left out.
     pub fn leave(&self, t: &Tile<'_>, Join { before, after }: Join, current: &mut [Option<Values>]) {
         let ir = t.k.ir;
         let from = ir.block();

@@ -1,14 +1,17 @@
 //! Reports of fused steps: calls that may set `errno` ([`crate::statement::errno`]).
 //!
-//! **Problem.** A block computes more points than the program does there: outside of a step's box, in rows and columns around what it needs of a step, from values that are none.
-//! What happens at these must not be reported.
+//! **Problem.** A block computes more points than the program does there: outside of a step's box, in rows
+//! and columns around what it needs of a step, from values that are none. What happens at these must not be
+//! reported.
 //!
-//! **Solution.** A report counts at points that are in the step's box and in the node's region (`Node::lo`, `Node::hi`), where a block has the program's values. Each point of the box
-//! is in the region of some block, so nothing is missed; some are in several, which report the same.
+//! **Solution.** A report counts at points that are in the step's box and in the node's region (`Node::lo`,
+//! `Node::hi`), where a block has the program's values. Each point of the box is in the region of some block,
+//! so nothing is missed; some are in several, which report the same.
 //!
 //! # Invariants
-//! - Regions hold the tile, and tiles cover the hull of each live buffer, and so the boxes within. Steps with other boxes, steps on lattices, and those of which no output depends
-//!   on a node are not fused where they may report something.
+//! - Regions hold the tile, and tiles cover the hull of each live buffer, and so the boxes within. Steps with
+//!   other boxes, steps on lattices, and those of which no output depends on a node are not fused where they
+//!   may report something.
 //! - No branch is on what is computed where reports do not count.
 
 use crate::ir::calls;
@@ -17,7 +20,8 @@ use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::stencil::{Node, StencilPlan, Step};
 use pollyrs_scop::Scop;
 
-/// By step: whether it may report something and each of its points is one where reports count. (Where isl has no answer, it is taken for one that is not.)
+/// By step: whether it may report something and each of its points is one where reports count. (Where isl has
+/// no answer, it is taken for one that is not.)
 pub(super) fn counted(scop: &Scop, plan: &StencilPlan) -> Vec<bool> {
     let holds_tile = |n: &Node| n.lo.iter().chain(&n.hi).all(|e| *e >= 0);
     let of = |(number, step): (usize, &Step)| {

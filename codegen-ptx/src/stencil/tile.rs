@@ -1,7 +1,8 @@
-//! What one thread does for one row of one node: load, compute, keep the border, hand to other threads, store.
+//! What one thread does for one row of one node: load, compute, keep the border, hand to other threads,
+//! store.
 //!
-//! A thread owns `cells` columns, contiguous along y and x. Rows and columns are coordinates of the arrays, in 32 bits: the host
-//! fuses no steps where they do not fit.
+//! A thread owns `cells` columns, contiguous along y and x. Rows and columns are coordinates of the arrays,
+//! in 32 bits: the host fuses no steps where they do not fit.
 
 use crate::ir::error::{Result, internal};
 use crate::ir::intrinsics::{BARRIER, SHARED, THREAD_ID};
@@ -21,7 +22,8 @@ use std::collections::BTreeMap;
 /// By cell.
 pub(super) type Values = Vec<LLVMValueRef>;
 
-/// The iterators of an instance, what it reads, by load, and whether what it reports counts, where it may report something.
+/// The iterators of an instance, what it reads, by load, and whether what it reports counts, where it may
+/// report something.
 type Point = (Vec<LLVMValueRef>, BTreeMap<usize, LLVMValueRef>, Option<LLVMValueRef>);
 
 /// A column of the thread.
@@ -76,17 +78,20 @@ pub(super) struct Tile<'a> {
     /// The block's last output column along y and x.
     pub(super) last: [LLVMValueRef; 2],
     pub(super) columns: Vec<Column>,
-    /// The columns that a thread loads and stores, where these are others ([`super::turn`]), and their masks; or the thread's own, while `columns` are those.
+    /// The columns that a thread loads and stores, where these are others ([`super::turn`]), and their masks;
+    /// or the thread's own, while `columns` are those.
     pub(super) turned: Option<(Vec<Column>, Vec<Vec<LLVMValueRef>>)>,
     /// The block's output rows.
     pub(super) rows: [LLVMValueRef; 2],
     /// First and last iteration.
     pub begin: LLVMValueRef,
     pub end: LLVMValueRef,
-    /// The version being emitted, and whether it is the one for a block's first and last iterations ([`super::ramp`]).
+    /// The version being emitted, and whether it is the one for a block's first and last iterations
+    /// ([`super::ramp`]).
     pub version: Version,
     pub ramp: bool,
-    /// Whether the points of a step have a test of their own for operands of divisions ([`super::iteration`]).
+    /// Whether the points of a step have a test of their own for operands of divisions
+    /// ([`super::iteration`]).
     pub(super) tests: bool,
     /// By step, whether its reports count ([`super::reports`]).
     counted: Vec<bool>,
@@ -96,10 +101,11 @@ pub(super) struct Tile<'a> {
     cases: BTreeMap<(usize, usize), Vec<LLVMValueRef>>,
     /// What this iteration has read of other threads' values: node, age, and cell from the thread's first.
     pub(super) fetched: BTreeMap<(usize, i64, [i64; 2]), LLVMValueRef>,
-    /// By buffer: linear index of the element `[selectors, 0, 0, 0]`, and elements a row and a line (of the y dimension).
+    /// By buffer: linear index of the element `[selectors, 0, 0, 0]`, and elements a row and a line (of the y
+    /// dimension).
     pub(super) layout: Vec<Layout>,
-    /// For each buffer that is loaded, and each that is stored, the address of the thread's first column in the row that comes next;
-    /// at the sides, of a load, the row's offset in bytes.
+    /// For each buffer that is loaded, and each that is stored, the address of the thread's first column in
+    /// the row that comes next; at the sides, of a load, the row's offset in bytes.
     pub(super) walks: BTreeMap<(usize, bool), LLVMValueRef>,
     /// Whether rows are asked of the cache early.
     pub(super) prefetches: Option<LLVMValueRef>,
@@ -341,7 +347,8 @@ impl<'a> Tile<'a> {
         index
     }
 
-    /// First and last column of the thread's warp along an axis; of the block where warps are not lines of threads.
+    /// First and last column of the thread's warp along an axis; of the block where warps are not lines of
+    /// threads.
     pub(super) fn reach(&self, axis: usize) -> [LLVMValueRef; 2] {
         let ir = self.k.ir;
         let [threads, cells] =
@@ -477,14 +484,16 @@ impl<'a> Tile<'a> {
         self.with_kept(node, (number, step), (row, time), out, own, border)
     }
 
-    /// The row of a step's instances. Where these load from memory that no step writes, it is another number in each iteration: addresses of every step, array and column would
-    /// become variables of their own otherwise ([`Tile::varying`]), more than there are registers for.
+    /// The row of a step's instances. Where these load from memory that no step writes, it is another number
+    /// in each iteration: addresses of every step, array and column would become variables of their own
+    /// otherwise ([`Tile::varying`]), more than there are registers for.
     fn place_of(&self, step: &Step, row: LLVMValueRef) -> LLVMValueRef {
         let loads = step.accesses.contains(&StepAccess::Plain) && self.plan.stencil.dims > 1;
         if loads { self.fixed(row) } else { row }
     }
 
-    /// Whether this version meets none of a node's points: nothing of a thin box is met by inner rows, or inner columns.
+    /// Whether this version meets none of a node's points: nothing of a thin box is met by inner rows, or
+    /// inner columns.
     pub(super) fn is_missed(&self, node: usize) -> bool {
         let n = &self.plan.nodes[node];
         let Some(step) = n.step.and_then(|s| self.plan.stencil.steps.get(s)) else { return false };
@@ -496,8 +505,8 @@ impl<'a> Tile<'a> {
             }
     }
 
-    /// What the points of a step store. Their divisions and roots have one test for unusual operands ([`quick`]), but at the border, where
-    /// values that are thrown away are often unusual.
+    /// What the points of a step store. Their divisions and roots have one test for unusual operands
+    /// ([`quick`]), but at the border, where values that are thrown away are often unusual.
     fn results(&mut self, stmt: StmtId, write: usize, points: &[Point]) -> Result<Values> {
         let ir = self.k.ir;
         let emit = self.k.emit.clone();

@@ -1,14 +1,17 @@
 //! Rows change places between the lanes of a warp on their way from and to memory.
 //!
-//! Problem: a lane computes neighbouring columns, eight in one dimension. If it loads and stores these, each access of the warp touches as many lines of the cache, and
-//! eight times as many sectors as it has bytes for: on an H200 that is what a launch of 32 steps takes (`bench/notes/014-stencils-contracted.md`). Approach: accesses are those of consecutive elements, lane `l` has
-//! column `32 k + l` of the `k`-th, and shared memory between:
+//! Problem: a lane computes neighbouring columns, eight in one dimension. If it loads and stores these, each
+//! access of the warp touches as many lines of the cache, and eight times as many sectors as it has bytes
+//! for: on an H200 that is what a launch of 32 steps takes (`bench/notes/014-stencils-contracted.md`).
+//! Approach: accesses are those of consecutive elements, lane `l` has column `32 k + l` of the `k`-th, and
+//! shared memory between:
 //! ```text
 //! load:   for k: shared[33 k + l] = source[32 k + l];  barrier;  for c: e = cells * l + c: own[c] = shared[e + e / 32];  barrier
 //! store:  the same backwards
 //! ```
-//! Invariants: all lanes of the warp come here together; blocks are one warp, so that barriers cost little. While the columns are turned over, those of [`Tile::columns`] and
-//! their masks are the ones that are loaded and stored.
+//! Invariants: all lanes of the warp come here together; blocks are one warp, so that barriers cost little.
+//! While the columns are turned over, those of [`Tile::columns`] and their masks are the ones that are loaded
+//! and stored.
 
 use crate::ir::intrinsics::BARRIER;
 use crate::stencil::tile::{Tile, Values, WARP};

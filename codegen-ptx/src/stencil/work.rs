@@ -11,8 +11,9 @@ use inkwell::llvm_sys::core::{LLVMGetInstructionOpcode, LLVMGetTypeKind};
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_scop::Scop;
 
-/// Instructions of an exact division or square root: an approximation, two or three refinements, the test for special cases
-/// and the branch around their code (ptxas 12.9, sm_90; counted), and the latency that this chain exposes.
+/// Instructions of an exact division or square root: an approximation, two or three refinements, the test for
+/// special cases and the branch around their code (ptxas 12.9, sm_90; counted), and the latency that this
+/// chain exposes.
 const DIVISION: [f64; 2] = [14.0, 20.0];
 /// Of one by a constant: two operations, and two for its part of the test.
 const BY_CONSTANT: [f64; 2] = [4.0, 6.0];
@@ -21,7 +22,8 @@ const APPROXIMATE: f64 = 3.0;
 /// Instructions of a function of the math library, about.
 const FUNCTION: f64 = 24.0;
 
-/// By statement: instructions that one instance issues, those of 64-bit operands in units that take twice as long.
+/// By statement: instructions that one instance issues, those of 64-bit operands in units that take twice as
+/// long.
 pub fn work(scop: &Scop) -> Vec<f64> {
     let cost = |i: LLVMValueRef| {
         // SAFETY: a live instruction of the host.

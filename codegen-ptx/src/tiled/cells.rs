@@ -1,10 +1,11 @@
 //! The cells of a thread's points, between arrays and registers.
 //!
-//! A tile that is whole and whose cells lie in rows at multiples of 16 bytes moves vectors of consecutive points, unless it has many of them; any other
-//! one a cell at a time, each under the condition that the launch has it. (Cell by cell, a warp's accesses touch four times as many sectors as it moves.)
+//! A tile that is whole and whose cells lie in rows at multiples of 16 bytes moves vectors of consecutive
+//! points, unless it has many of them; any other one a cell at a time, each under the condition that the
+//! launch has it. (Cell by cell, a warp's accesses touch four times as many sectors as it moves.)
 //!
-//! **Argument.** A cell belongs to one point, so that nobody else writes what is loaded, and a store of a cell uses what was loaded from it, or
-//! the load is dead: vector loads need no order among other accesses.
+//! **Argument.** A cell belongs to one point, so that nobody else writes what is loaded, and a store of a
+//! cell uses what was loaded from it, or the load is dead: vector loads need no order among other accesses.
 
 use crate::affine::expr::ExprEmitter;
 use crate::ir::error::{Result, internal};
@@ -23,10 +24,11 @@ use pollyrs_isl::AstExpr;
 use pollyrs_schedule::{RegisterCell, Tiling};
 use pollyrs_scop::{ArrayId, ElemType};
 
-/// Threads with so many points move them one by one: vectors tie registers to groups of four, of which the assembler has no choice when it looks for
-/// sums and operands in different banks. Measured on an H200, product of floats, 8 × 16 points: 50.1 in place of 47.5 TFLOP/s at 4096 and
-/// 50.5 in place of 47.9 at 8192. Where other members lie outside of the tiles, each cell is used by shorter loops, and vectors are worth it: without
-/// them batched products of 128 x 128 x 128 and a contraction took a tenth longer.
+/// Threads with so many points move them one by one: vectors tie registers to groups of four, of which the
+/// assembler has no choice when it looks for sums and operands in different banks. Measured on an H200,
+/// product of floats, 8 × 16 points: 50.1 in place of 47.5 TFLOP/s at 4096 and 50.5 in place of 47.9 at 8192.
+/// Where other members lie outside of the tiles, each cell is used by shorter loops, and vectors are worth
+/// it: without them batched products of 128 x 128 x 128 and a contraction took a tenth longer.
 const MANY_POINTS: usize = 128;
 
 /// Loads the registers of an array, or stores those of points in the box.
@@ -236,8 +238,8 @@ impl Cells {
     }
 }
 
-/// The dimension of the points whose vectors of 16 bytes are consecutive cells: the last subscript of `{ [v] -> A[s] }` follows it alone, and
-/// no other one does.
+/// The dimension of the points whose vectors of 16 bytes are consecutive cells: the last subscript of
+/// `{ [v] -> A[s] }` follows it alone, and no other one does.
 fn consecutive(f: &isl::PwMultiAff, tiling: &Tiling, bytes: u32) -> Result<Option<usize>> {
     let count = f.dim(isl::DimType::Out)? as i32;
     let mut found = None;

@@ -1,7 +1,9 @@
-//! Buffers of doubles filled by chunks: 16 bytes from multiples of 16 bytes, by copies that no thread waits for, wherever the rows of an array begin.
+//! Buffers of doubles filled by chunks: 16 bytes from multiples of 16 bytes, by copies that no thread waits
+//! for, wherever the rows of an array begin.
 //!
-//! If a row of a buffer begins in the middle of a chunk of the array, it does so in the buffer as well: it is *shifted* by one element. Its first chunk starts with
-//! an element that nobody asked for, and its last element lies in one chunk more.
+//! If a row of a buffer begins in the middle of a chunk of the array, it does so in the buffer as well: it is
+//! *shifted* by one element. Its first chunk starts with an element that nobody asked for, and its last
+//! element lies in one chunk more.
 //! ```text
 //! array     . . | a b | c d | e f | ...        array     . a | b c | d e | f . | ...
 //! buffer        | a b | c d | e f |            buffer    . a | b c | d e | f . |
@@ -10,18 +12,22 @@
 //! ```text
 //! (r / 2) 2 (size + 4) + (x / 4) 8 + (r mod 2) 4 + x mod 4
 //! ```
-//! of the buffer: two rows take turns by four elements. That takes no more room than rows with [padding](SharedGroup::padding).
+//! of the buffer: two rows take turns by four elements. That takes no more room than rows with
+//! [padding](SharedGroup::padding).
 //!
-//! **No two lanes meet in a bank.** Half a warp reads elements `c, ..., c + 3` of rows `r, ..., r + 3`, where `c` and `r` are multiples of four. With a size that eight
-//! divides, these are numbers `4 (r mod 2) + 8 (r / 2) + {s, ..., 3}` and, if `s = 1`, `4 (r mod 2) + 8 (r / 2) + 8`, modulo 16. Rows `r` and `r + 2` are both shifted
-//! or both not, as the distance of two rows is a multiple of 16 bytes: together they have `4 (r mod 2) + {0, ..., 3, 8, ..., 11}`. (With rows one after the other, a
-//! shifted row meets its neighbour: four elements of each of four rows fill all banks only if rows start at multiples of four elements. Were not the lanes of a
-//! fragment's iterations fixed by the order of sums, rows could change places instead.) Copies by quarters of a warp, each with four chunks of two rows, meet nowhere
-//! either.
+//! **No two lanes meet in a bank.** Half a warp reads elements `c, ..., c + 3` of rows `r, ..., r + 3`, where
+//! `c` and `r` are multiples of four. With a size that eight divides, these are numbers
+//! `4 (r mod 2) + 8 (r / 2) + {s, ..., 3}` and, if `s = 1`, `4 (r mod 2) + 8 (r / 2) + 8`, modulo 16. Rows
+//! `r` and `r + 2` are both shifted or both not, as the distance of two rows is a multiple of 16 bytes:
+//! together they have `4 (r mod 2) + {0, ..., 3, 8, ..., 11}`. (With rows one after the other, a shifted row
+//! meets its neighbour: four elements of each of four rows fill all banks only if rows start at multiples of
+//! four elements. Were not the lanes of a fragment's iterations fixed by the order of sums, rows could change
+//! places instead.) Copies by quarters of a warp, each with four chunks of two rows, meet nowhere either.
 //!
-//! **What is read beside the elements** of a strip shares a chunk with one of them: nobody asks for its value, and memory is not divided so finely that it could be
-//! missing. Rows and chunks outside of the tile's box are others of the box, as in [`super::copy`]; what does not lie in the elements that the launch reads is
-//! clamped, element by element, and no row is shifted.
+//! **What is read beside the elements** of a strip shares a chunk with one of them: nobody asks for its
+//! value, and memory is not divided so finely that it could be missing. Rows and chunks outside of the tile's
+//! box are others of the box, as in [`super::copy`]; what does not lie in the elements that the launch reads
+//! is clamped, element by element, and no row is shifted.
 
 use crate::affine::expr::ExprEmitter;
 use crate::ir::builder::Ir;
@@ -52,8 +58,8 @@ struct Chunk {
 struct Group {
     rows: Rows,
     chunks: Vec<Chunk>,
-    /// The thread's last chunks of shifted rows, by round: bytes from its first chunk and [`BYTES`] more, or a multiple of 16 if there is none; whether the halves are
-    /// elements of the row.
+    /// The thread's last chunks of shifted rows, by round: bytes from its first chunk and [`BYTES`] more, or
+    /// a multiple of 16 if there is none; whether the halves are elements of the row.
     ends: Vec<(LLVMValueRef, [LLVMValueRef; 2])>,
     /// The address of the first strip's first element, and bytes from one row to the next.
     corner: LLVMValueRef,
@@ -89,7 +95,8 @@ pub(super) fn fit(k: &KernelBuilder<'_>, panel: &Panel) -> bool {
 }
 
 impl Chunks {
-    /// The copies from `first` to `last`, with `second` the one behind the first. Only for panels that [`fit`].
+    /// The copies from `first` to `last`, with `second` the one behind the first. Only for panels that
+    /// [`fit`].
     pub fn new(
         k: &mut KernelBuilder<'_>,
         emit: &ExprEmitter<'_>,
@@ -110,7 +117,8 @@ impl Chunks {
             let at = [first, second, last].map(|args| copy::smallest(emit, g, args));
             let [start, next, end] = at;
             let (start, next, end) = (start?, next?, end?);
-            // From the buffer's first subscript: where the elements end that the launch reads, if others stand in for those beyond.
+            // From the buffer's first subscript: where the elements end that the launch reads, if others
+            // stand in for those beyond.
             let mut ends = vec![None; g.size.len()];
             for (d, (min, max)) in copy::limits(k, emit, g, &start)?.into_iter().enumerate() {
                 if g.along[d].is_some() && !strict {

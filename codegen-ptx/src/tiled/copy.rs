@@ -1,10 +1,14 @@
-//! The copies that fill the buffers of a panel: all threads load into registers, and store to shared memory later.
+//! The copies that fill the buffers of a panel: all threads load into registers, and store to shared memory
+//! later.
 //!
-//! Each thread moves vectors of up to 16 bytes along the array's last dimension, neighbouring threads neighbouring ones. Loads come in
-//! three forms, chosen by conditions that are the same in all threads of the block ([`Stream`]):
-//! - the boxes of the buffers are inside the elements that the launch reads, but for rows and whole vectors that belong to points outside of the
-//!   box, and their rows are aligned: one access a vector, where rows and vectors outside are others of the box;
-//! - they are inside but for such rows and elements: one by one, where sizes allow it neighbouring ones by neighbouring lanes ([`super::lanes`]);
+//! Each thread moves vectors of up to 16 bytes along the array's last dimension, neighbouring threads
+//! neighbouring ones. Loads come in three forms, chosen by conditions that are the same in all threads of the
+//! block ([`Stream`]):
+//! - the boxes of the buffers are inside the elements that the launch reads, but for rows and whole vectors
+//!   that belong to points outside of the box, and their rows are aligned: one access a vector, where rows
+//!   and vectors outside are others of the box;
+//! - they are inside but for such rows and elements: one by one, where sizes allow it neighbouring ones by
+//!   neighbouring lanes ([`super::lanes`]);
 //! - else every subscript is clamped to the launch's elements.
 //!
 //! What is read in place of an element outside belongs to no point of the box.
@@ -60,8 +64,8 @@ impl Share {
         k.ir.add(thread, k.ir.int((round * self.threads).into()))
     }
 
-    /// For a buffer that is fastest along another dimension than the array: this dimension, and how many of its elements 16 banks of
-    /// four bytes hold.
+    /// For a buffer that is fastest along another dimension than the array: this dimension, and how many of
+    /// its elements 16 banks of four bytes hold.
     fn transposed(&self, k: &KernelBuilder<'_>, g: &SharedGroup) -> Option<(usize, u32)> {
         let last = g.size.len().checked_sub(1)?;
         let rows = *g.order.last().filter(|d| **d != last)?;
@@ -70,7 +74,8 @@ impl Share {
         fits.then_some((rows, lines))
     }
 
-    /// The place in the buffer of a vector's first element; the last vector stands in for those beyond the buffer.
+    /// The place in the buffer of a vector's first element; the last vector stands in for those beyond the
+    /// buffer.
     pub fn local(
         &self,
         k: &KernelBuilder<'_>,
@@ -86,7 +91,8 @@ impl Share {
         }
         let mut local = vec![ir.int(0); g.size.len()];
         if let Some((rows, lines)) = self.transposed(k, g) {
-            // 32 bytes of a row, then rows, then the rest of the rows: stores of neighbours hit different banks.
+            // 32 bytes of a row, then rows, then the rest of the rows: stores of neighbours hit different
+            // banks.
             let last = g.size.len() - 1;
             let digits = g.size[last] / self.width;
             let mut next = |size: u32| {
@@ -187,7 +193,8 @@ impl Source {
     }
 }
 
-/// Loads what the thread moves of the copy `args`, every subscript clamped: for each group, round and element of a vector a value.
+/// Loads what the thread moves of the copy `args`, every subscript clamped: for each group, round and element
+/// of a vector a value.
 pub(super) fn clamped(
     k: &mut KernelBuilder<'_>,
     emit: &ExprEmitter<'_>,
@@ -268,8 +275,8 @@ fn mentioned(e: &AstExpr, names: &mut BTreeSet<String>) -> Result<()> {
     Ok(())
 }
 
-/// The loads of a loop over strips. The smallest subscripts are affine in the strip, so addresses grow by constants, and what holds at the
-/// first and at the last strip holds in between.
+/// The loads of a loop over strips. The smallest subscripts are affine in the strip, so addresses grow by
+/// constants, and what holds at the first and at the last strip holds in between.
 pub(super) struct Stream {
     pub sources: Vec<Source>,
     /// By group, if elements are moved by lanes: then, in form 1, the first of a group's addresses is theirs.
@@ -282,8 +289,9 @@ pub(super) struct Stream {
     pub form: LLVMValueRef,
 }
 
-/// Whether subscript `d` of a buffer is a point's coordinate within the box, and no tile begins before it. Of the part of a launch that is cut the bound is
-/// computed; in the loop over strips it would need registers (28 bytes spilled, products of floats in tiles of 64 × 64 took 4% longer).
+/// Whether subscript `d` of a buffer is a point's coordinate within the box, and no tile begins before it. Of
+/// the part of a launch that is cut the bound is computed; in the loop over strips it would need registers
+/// (28 bytes spilled, products of floats in tiles of 64 × 64 took 4% longer).
 fn starts_in_box(k: &KernelBuilder<'_>, g: &SharedGroup, d: usize) -> Result<bool> {
     let Some(m) = g.along[d] else { return Ok(false) };
     let Some(dim) = k.kernel.tiling.as_ref().and_then(|t| t.dims.get(m)) else { return Ok(false) };
@@ -294,7 +302,8 @@ fn starts_in_box(k: &KernelBuilder<'_>, g: &SharedGroup, d: usize) -> Result<boo
     Ok(k.kernel.grid[m].lower.clone().scale(tile)?.lt_set(dim.min.clone())?.is_empty()?)
 }
 
-/// The first and last subscripts that the launch reads, by dimension, as the loop over strips needs them; the first copy begins at `first`.
+/// The first and last subscripts that the launch reads, by dimension, as the loop over strips needs them; the
+/// first copy begins at `first`.
 pub(super) fn limits(
     k: &KernelBuilder<'_>,
     emit: &ExprEmitter<'_>,

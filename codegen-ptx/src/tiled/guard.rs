@@ -1,7 +1,8 @@
 //! Guards: statements of which a tile's schedule has more instances than there are.
 //!
-//! A statement whose reads are all in registers and buffers is computed anyway, and its registers keep their value where the instance does not
-//! exist: points share the loads from buffers, and no branch parts the threads. Any other one runs behind a branch.
+//! A statement whose reads are all in registers and buffers is computed anyway, and its registers keep their
+//! value where the instance does not exist: points share the loads from buffers, and no branch parts the
+//! threads. Any other one runs behind a branch.
 
 use crate::affine::expr::{ExprEmitter, iterator_name, parameterize_set};
 use crate::ir::calls::is_reported;
@@ -99,8 +100,9 @@ pub(super) fn minds_operands(k: &KernelBuilder<'_>) -> bool {
     unsafe { minds_operands_of(k.scop) }
 }
 
-/// Whether some statement minds which operands it gets, so that no point may be computed with others than the program's: it divides integers, which
-/// may trap on a host, or it reports that `errno` would be set or that a check failed.
+/// Whether some statement minds which operands it gets, so that no point may be computed with others than the
+/// program's: it divides integers, which may trap on a host, or it reports that `errno` would be set or that
+/// a check failed.
 ///
 /// # Safety
 /// The handles of the SCoP are live.

@@ -1,17 +1,20 @@
 //! Copies to buffers element by element: neighbouring lanes move neighbouring elements.
 //!
-//! Where rows do not start at multiples of 16 bytes, vectors are no accesses. If each lane moved the elements of its vector one after the other, the lanes of
-//! a warp would be 16 bytes apart, and every access would touch four times as many lines as it moves. So the elements of a buffer are shared anew: number
-//! `e = thread + threads round`, in the order of the array. (On an H200, products of floats in tiles of 64 × 64 at 3001: 1.50 ms in place of 1.55; of doubles at 2049
-//! 0.498 in place of 0.598, before these came by chunks of 16 bytes from any row, [`super::chunks`].)
+//! Where rows do not start at multiples of 16 bytes, vectors are no accesses. If each lane moved the elements
+//! of its vector one after the other, the lanes of a warp would be 16 bytes apart, and every access would
+//! touch four times as many lines as it moves. So the elements of a buffer are shared anew: number
+//! `e = thread + threads round`, in the order of the array. (On an H200, products of floats in tiles of 64 ×
+//! 64 at 3001: 1.50 ms in place of 1.55; of doubles at 2049 0.498 in place of 0.598, before these came by
+//! chunks of 16 bytes from any row, [`super::chunks`].)
 //!
-//! Sizes and threads are powers of two, so the digits of `e` along the buffer's dimensions are those of the thread plus those of the round, which are
-//! constants: nothing carries.
+//! Sizes and threads are powers of two, so the digits of `e` along the buffer's dimensions are those of the
+//! thread plus those of the round, which are constants: nothing carries.
 //!
 //! # Example
-//! 128 threads, a buffer of 128 rows with 8 elements each: round `r` moves `(thread / 8 + 16 r, thread mod 8)`, from
-//! `start + min(thread / 8 + 16 r, last) row`. In the loop over strips only `start` is kept; the rest is three instructions an element: the sums of a
-//! tile need the registers.
+//! 128 threads, a buffer of 128 rows with 8 elements each: round `r` moves
+//! `(thread / 8 + 16 r, thread mod 8)`, from `start + min(thread / 8 + 16 r, last) row`. In the loop over
+//! strips only `start` is kept; the rest is three instructions an element: the sums of a tile need the
+//! registers.
 
 use crate::ir::builder::Ir;
 use crate::ir::error::Result;
@@ -24,8 +27,9 @@ use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::planted::planted;
 use pollyrs_schedule::{Panel, SharedGroup};
 
-/// Threads with so many points have no instruction and no register to spare in the loop over strips: on an H200, products of floats with 8 × 16 points a
-/// thread took 4.8% longer at 4096, where all loads are of vectors, and at 4101 no less.
+/// Threads with so many points have no instruction and no register to spare in the loop over strips: on an
+/// H200, products of floats with 8 × 16 points a thread took 4.8% longer at 4096, where all loads are of
+/// vectors, and at 4101 no less.
 const MANY_POINTS: u32 = 128;
 
 /// A subscript in the buffer is kept within these.
@@ -46,7 +50,8 @@ pub(super) struct Lanes {
     rounds: Vec<Vec<u32>>,
 }
 
-/// Whether digits do not carry, and a thread moves as many elements as its vectors have: the registers of both forms are the same.
+/// Whether digits do not carry, and a thread moves as many elements as its vectors have: the registers of
+/// both forms are the same.
 fn regular(share: &Share, g: &SharedGroup) -> bool {
     share.width > 1
         && share.threads.is_power_of_two()
@@ -131,7 +136,8 @@ impl Lanes {
         })
     }
 
-    /// The address of each round's element, from [`Lanes::start`]'s of the strip. Only where [`Lanes::fits`] holds.
+    /// The address of each round's element, from [`Lanes::start`]'s of the strip. Only where [`Lanes::fits`]
+    /// holds.
     pub fn addresses(&self, k: &KernelBuilder<'_>, start: LLVMValueRef) -> Vec<LLVMValueRef> {
         let ir = k.ir;
         // 32 bits by 32 bits are one instruction. Hidden, so that it stays where it is.
@@ -165,7 +171,8 @@ impl Lanes {
     }
 }
 
-/// The lanes of all groups, or none: an order of registers is that of all groups. None for threads with many points, either.
+/// The lanes of all groups, or none: an order of registers is that of all groups. None for threads with many
+/// points, either.
 pub(super) fn all(k: &KernelBuilder<'_>, lanes: Vec<Option<Lanes>>) -> Option<Vec<Lanes>> {
     let points = k.kernel.tiling.iter().flat_map(|t| &t.dims).map(|d| d.points).product::<u32>();
     lanes.into_iter().collect::<Option<Vec<_>>>().filter(|_| points < MANY_POINTS)

@@ -5,7 +5,8 @@
 //!   whole strips: through registers (below), or as operations of warps by copies that no thread waits for ([`super::stages`])
 //! for each strip that is left: load; barrier; store to buffers 0; barrier; compute
 //! ```
-//! From the first strip on that has not all its iterations, strips are filled and computed one after the other.
+//! From the first strip on that has not all its iterations, strips are filled and computed one after the
+//! other.
 
 use crate::affine::expr::ExprEmitter;
 use crate::affine::nodes::last_value;
@@ -177,8 +178,8 @@ pub(super) fn pipeline<'a>(
     Ok(())
 }
 
-/// Whole strips with two sets of buffers: the next strip's operands are loaded into registers before a strip is computed, and stored
-/// behind it into the buffers that the strip did not read.
+/// Whole strips with two sets of buffers: the next strip's operands are loaded into registers before a strip
+/// is computed, and stored behind it into the buffers that the strip did not read.
 /// ```text
 /// load strip 0; barrier; store to buffers 0; barrier
 /// for each whole strip
@@ -187,11 +188,12 @@ pub(super) fn pipeline<'a>(
 ///   if the next one is whole: store it to the other buffers
 ///   barrier
 /// ```
-/// **Argument.** The arrays are not written in this launch, so that a load may come as early as it likes. A store meets no read of its
-/// buffers: they were read in the strip before, and a barrier is between. A strip reads its buffers after the barrier that ends the
-/// strip in which they were filled.
+/// **Argument.** The arrays are not written in this launch, so that a load may come as early as it likes. A
+/// store meets no read of its buffers: they were read in the strip before, and a barrier is between. A strip
+/// reads its buffers after the barrier that ends the strip in which they were filled.
 ///
-/// Ends in a branch to `left`; the result is the first strip that is left, and the block that the branch is in.
+/// Ends in a branch to `left`; the result is the first strip that is left, and the block that the branch is
+/// in.
 fn whole_strips<'a>(
     k: &mut KernelBuilder<'a>,
     function: LLVMValueRef,

@@ -102,7 +102,8 @@ pub(crate) struct Place {
 /// Where the elements of the buffers of a panel are.
 pub(crate) struct Places {
     pub(crate) groups: Vec<Place>,
-    /// Whether only elements of fragments are asked for: what differs from load to load are multiples of [`TURN`] rows or elements, the same in all lanes.
+    /// Whether only elements of fragments are asked for: what differs from load to load are multiples of
+    /// [`TURN`] rows or elements, the same in all lanes.
     pub fragments: bool,
     /// By group: an element of a fragment, and the subscripts there.
     pub(crate) starts: RefCell<BTreeMap<usize, (LLVMValueRef, [LLVMValueRef; 2])>>,

@@ -1,20 +1,22 @@
 //! Sums of products of doubles as fragments of a warp's matrix operation.
 //!
-//! `c = fma(a, b, c)` over four iterations, where `a` is the same along x and `b` along y, is a matrix product of the points of a
-//! warp ([`crate::ops::mma`]), which gives bit for bit what the chain in the order of k gives: the order of the program is kept.
+//! `c = fma(a, b, c)` over four iterations, where `a` is the same along x and `b` along y, is a matrix
+//! product of the points of a warp ([`crate::ops::mma`]), which gives bit for bit what the chain in the order
+//! of k gives: the order of the program is kept.
 //!
-//! A warp has 8 lanes along y and 4 along x, x fastest. Rows and columns of a fragment are labels; these make a lane's part of the
-//! result its own points:
+//! A warp has 8 lanes along y and 4 along x, x fastest. Rows and columns of a fragment are labels; these make
+//! a lane's part of the result its own points:
 //! ```text
 //! row    l / 4, l / 4 + 8      point numbers p, p + 1 along y of lane l
 //! column 2 (l mod 4) + i       point numbers 2 j, 2 j + 1 along x
 //! ```
-//! So a lane reads `a` at its own points and iteration `l mod 4`, and `b` at the points whose column is `l / 4`.
+//! So a lane reads `a` at its own points and iteration `l mod 4`, and `b` at the points whose column is
+//! `l / 4`.
 //!
 //! Where the target has no such operation, the points run one by one.
 //!
-//! The operands of an operation are loaded while the one before is under way ([`super::stages`]): hence [`Fragments::load`] and
-//! [`Fragments::multiply`].
+//! The operands of an operation are loaded while the one before is under way ([`super::stages`]): hence
+//! [`Fragments::load`] and [`Fragments::multiply`].
 
 use crate::affine::expr::ExprEmitter;
 use crate::ir::error::{Result, internal};
@@ -47,9 +49,9 @@ pub unsafe fn products(scop: &Scop) -> Vec<StmtId> {
         .collect()
 }
 
-/// The statements whose last operation waits for another one of the same instance: a product that may not be fused into its sum, or a factor
-/// that is computed from several elements, such as the difference in a sum of squares. Each point of a thread then needs a register more for
-/// a while.
+/// The statements whose last operation waits for another one of the same instance: a product that may not be
+/// fused into its sum, or a factor that is computed from several elements, such as the difference in a sum of
+/// squares. Each point of a thread then needs a register more for a while.
 ///
 /// # Safety
 /// The handles of the SCoP are live.
@@ -58,7 +60,8 @@ pub unsafe fn chained(scop: &Scop) -> Vec<StmtId> {
     all.filter(|id| waits(&scop.statements[id.0], false)).collect()
 }
 
-/// Whether the last operation of a statement waits for another one, see [`chained`]; `fused`: also if it adds what a fused product gives.
+/// Whether the last operation of a statement waits for another one, see [`chained`]; `fused`: also if it adds
+/// what a fused product gives.
 pub(super) fn waits(s: &Statement, fused: bool) -> bool {
     let inside = |v: LLVMValueRef| s.body.iter().any(|b| b.0 == v as usize);
     let mixed = |v: LLVMValueRef| {
@@ -186,7 +189,8 @@ pub(super) struct Fragments<'n> {
 }
 
 impl<'n> Fragments<'n> {
-    /// The statement `name` in a strip as fragments, if its factors come from the buffers in force, one of them along y, the other along x.
+    /// The statement `name` in a strip as fragments, if its factors come from the buffers in force, one of
+    /// them along y, the other along x.
     pub fn new(k: &mut KernelBuilder<'_>, name: &str, args: &'n [AstExpr]) -> Result<Option<Fragments<'n>>> {
         let Some((id, s)) = k.scop.statement_named(name) else { return Ok(None) };
         let t = state(k)?;
@@ -215,7 +219,8 @@ impl<'n> Fragments<'n> {
     }
 }
 
-/// Whether `v` is made of invariants and of elements of the buffers in force that are the same along dimension `m`.
+/// Whether `v` is made of invariants and of elements of the buffers in force that are the same along
+/// dimension `m`.
 fn free_of(k: &KernelBuilder<'_>, id: StmtId, s: &Statement, v: LLVMValueRef, m: usize) -> bool {
     let Some(t) = &k.storage else { return false };
     if !s.body.iter().any(|b| b.0 == v as usize) {

@@ -1,8 +1,8 @@
-//! Products of doubles whose operands come by copies that threads do not wait for (`cp.async`), and whose factors are in registers one operation
-//! ahead.
+//! Products of doubles whose operands come by copies that threads do not wait for (`cp.async`), and whose
+//! factors are in registers one operation ahead.
 //!
-//! There are `n` sets of buffers ([`Tiling::stages`](pollyrs_schedule::Tiling::stages)); strip `t` uses set `t mod n`. A strip has `m > 1` operations
-//! of a warp for each fragment ([`Fragments`]).
+//! There are `n` sets of buffers ([`Tiling::stages`](pollyrs_schedule::Tiling::stages)); strip `t` uses set
+//! `t mod n`. A strip has `m > 1` operations of a warp for each fragment ([`Fragments`]).
 //! ```text
 //! barrier
 //! for each of the strips 0 .. n - 2: if it is whole: copy it; commit
@@ -14,16 +14,19 @@
 //!     if s = 0: if strip t + n - 1 is whole: copy it; commit
 //!     multiply the factors of operation s
 //! ```
-//! So tensor cores have work while factors are on their way from shared memory, at the turn from strip to strip as well. (Prototypes on an H200, products
-//! at 4096, tiles of 128 × 128 by strips of 16: 60.0 TFLOP/s, without loads ahead 47.1; cuBLAS 60.6 in the same run.)
+//! So tensor cores have work while factors are on their way from shared memory, at the turn from strip to
+//! strip as well. (Prototypes on an H200, products at 4096, tiles of 128 × 128 by strips of 16: 60.0 TFLOP/s,
+//! without loads ahead 47.1; cuBLAS 60.6 in the same run.)
 //!
-//! **Argument.** The arrays are not written in this launch, so that a copy may come as early as it likes. There is one commit for each strip up to
-//! `t + n - 1` when strip `t` waits, whether something was copied or not, so that all but the last `n - 2` hold the copies of strip
-//! `t + 1`; each thread waits for its own ones, and the barrier for all threads. What is copied in strip `t` goes to the buffers of strip
-//! `t - 1`, whose last reads are before the barrier in strip `t - 1`. Behind the last whole strip nothing is on its way; what is loaded
-//! there as factors of a strip that was not copied is not used.
+//! **Argument.** The arrays are not written in this launch, so that a copy may come as early as it likes.
+//! There is one commit for each strip up to `t + n - 1` when strip `t` waits, whether something was copied or
+//! not, so that all but the last `n - 2` hold the copies of strip `t + 1`; each thread waits for its own
+//! ones, and the barrier for all threads. What is copied in strip `t` goes to the buffers of strip `t - 1`,
+//! whose last reads are before the barrier in strip `t - 1`. Behind the last whole strip nothing is on its
+//! way; what is loaded there as factors of a strip that was not copied is not used.
 //!
-//! In strips in which a guard keeps some point from an instance ([`Panel::full`](pollyrs_schedule::Panel::full)) the points run one by one.
+//! In strips in which a guard keeps some point from an instance
+//! ([`Panel::full`](pollyrs_schedule::Panel::full)) the points run one by one.
 
 use crate::affine::expr::ExprEmitter;
 use crate::ir::error::Result;
@@ -53,8 +56,8 @@ pub(super) struct Products<'p, 'n> {
 type Addresses = Vec<Vec<LLVMValueRef>>;
 
 impl Products<'_, '_> {
-    /// The whole strips, the first of which is whole. Ends in a branch to `left`; the result is the first strip that is left, and the block
-    /// that the branch is in.
+    /// The whole strips, the first of which is whole. Ends in a branch to `left`; the result is the first
+    /// strip that is left, and the block that the branch is in.
     pub fn whole_strips<'a>(
         &self,
         k: &mut KernelBuilder<'a>,
@@ -146,8 +149,8 @@ impl Products<'_, '_> {
         Ok((next, done))
     }
 
-    /// All operations of the strip at `value` whose buffers start at `offset`; `copies` comes behind the first loads. The result are the
-    /// factors of the first operation of the strip behind it.
+    /// All operations of the strip at `value` whose buffers start at `offset`; `copies` comes behind the
+    /// first loads. The result are the factors of the first operation of the strip behind it.
     fn operations<'a>(
         &self,
         k: &mut KernelBuilder<'a>,
@@ -178,7 +181,8 @@ impl Products<'_, '_> {
         Ok(factors)
     }
 
-    /// Waits for the strip at `value` in the buffers that start at `offset`, and loads the factors of its first operation.
+    /// Waits for the strip at `value` in the buffers that start at `offset`, and loads the factors of its
+    /// first operation.
     fn turn<'a>(
         &self,
         k: &mut KernelBuilder<'a>,
@@ -194,7 +198,8 @@ impl Products<'_, '_> {
         self.fragments.load(k, emit, &variable, start)
     }
 
-    /// Makes the buffers of the strip at `value`, which start at `offset`, those in force; the result is its first iteration.
+    /// Makes the buffers of the strip at `value`, which start at `offset`, those in force; the result is its
+    /// first iteration.
     fn enter<'a>(
         &self,
         k: &mut KernelBuilder<'a>,
@@ -208,8 +213,8 @@ impl Products<'_, '_> {
         Ok(self.strips.extent(k, emit, &self.span.name, value)?.0)
     }
 
-    /// Copies the strip `at` to the buffers that start at `offset` if it is whole and all strips before it are on their way, which end at `end`;
-    /// commits. The result is where they end now.
+    /// Copies the strip `at` to the buffers that start at `offset` if it is whole and all strips before it
+    /// are on their way, which end at `end`; commits. The result is where they end now.
     fn ahead<'a>(
         &self,
         k: &mut KernelBuilder<'a>,

@@ -1,4 +1,5 @@
-//! Where the elements are that a point's statements access: registers of the point, buffers of shared memory, or their arrays' memory.
+//! Where the elements are that a point's statements access: registers of the point, buffers of shared memory,
+//! or their arrays' memory.
 
 use crate::ir::error::Result;
 use crate::kernel::storage::{Element, SharedMemory, Storage};

@@ -10,7 +10,8 @@ use pollyrs_scop::{ElemType, ValueHandle};
 const LAYOUT: &str = "target triple = \"x86_64-pc-linux-gnu\"\n\
     target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128\"\n";
 
-/// `for (i = 0; i < n; i++) body` with one thread an iteration, 32 threads a block; `n` is the first parameter.
+/// `for (i = 0; i < n; i++) body` with one thread an iteration, 32 threads a block; `n` is the first
+/// parameter.
 fn line_kernel(f: &mut Fixture, statement: &str) {
     let p = "[n, _b0, _t0]";
     f.kernel(
@@ -196,7 +197,8 @@ fn what_the_device_cannot_do_is_refused() {
     }
 }
 
-/// `t = in[i]; acc = i % 3 odd ... ` across two statements: a private scalar, a synthesized index, a narrow integer.
+/// `t = in[i]; acc = i % 3 odd ... ` across two statements: a private scalar, a synthesized index, a narrow
+/// integer.
 #[test]
 fn scalars_live_in_registers_and_synthesized_integers_are_computed() {
     let context = Context::create();

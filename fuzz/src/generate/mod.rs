@@ -1,5 +1,6 @@
-//! Random programs. Nests are built around the array they write: one loop for each of its dimensions, so that most subscripts are
-//! what a programmer writes and stay inside, mixed with a share of everything that is not.
+//! Random programs. Nests are built around the array they write: one loop for each of its dimensions, so that
+//! most subscripts are what a programmer writes and stay inside, mixed with a share of everything that is
+//! not.
 
 mod nests;
 mod sets;

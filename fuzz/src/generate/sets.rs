@@ -4,8 +4,8 @@ use crate::ast::{ArgSet, Program, Scale};
 use crate::evaluate::evaluate;
 use crate::rng::Rng;
 
-/// Typical sizes first, then tiny and odd ones, then overlapping arrays; those with undefined behaviour are left out.
-/// With them, how much the longest call does.
+/// Typical sizes first, then tiny and odd ones, then overlapping arrays; those with undefined behaviour are
+/// left out. With them, how much the longest call does.
 pub(super) fn argument_sets(program: &Program, rng: &mut Rng) -> (Vec<ArgSet>, u64) {
     let mut sets = Vec::new();
     let mut work = 0;

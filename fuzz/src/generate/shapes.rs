@@ -1,5 +1,5 @@
-//! Programs of a shape that a special strategy takes: stencils over time, which are fused, and products, which are tiled. Chance alone
-//! hardly ever makes one.
+//! Programs of a shape that a special strategy takes: stencils over time, which are fused, and products,
+//! which are tiled. Chance alone hardly ever makes one.
 
 use super::{Gen, Size};
 use crate::ast::{
@@ -8,7 +8,8 @@ use crate::ast::{
 };
 
 impl Gen<'_> {
-    /// `for t: A[(t+1)%2][i][j] = sum of neighbours in A[t%2]`, or two arrays and a copy back; one to three dimensions.
+    /// `for t: A[(t+1)%2][i][j] = sum of neighbours in A[t%2]`, or two arrays and a copy back; one to three
+    /// dimensions.
     pub(super) fn stencil(mut self) -> Program {
         let dims = 1 + self.rng.weighted(&[30, 55, 15]);
         let sizes: Vec<VarId> = (0..dims).map(|_| self.variable("n", IntTy::Int)).collect();

@@ -1,12 +1,13 @@
-//! A program as a sequence of events: structures, objects of memory, functions with loops over them ([`Kernel`]), and what a driver
-//! does one after the other ([`Event`]).
+//! A program as a sequence of events: structures, objects of memory, functions with loops over them
+//! ([`Kernel`]), and what a driver does one after the other ([`Event`]).
 //!
 //! ```text
 //! object 0: 4800 bytes of struct S0, static          p3_k0(p3_o0 + 3, 120, 2, 64, 1);
 //! object 1: 8192 bytes of float, malloc              note(p3_o0[7].m1.m0);
 //!                                                    memcpy((char *)o1 + 64, (char *)p3_o0, 512);
 //! ```
-//! Offsets and sizes are in bytes unless they are said to be elements. What is defined C is decided by [`super::simulate`].
+//! Offsets and sizes are in bytes unless they are said to be elements. What is defined C is decided by
+//! [`super::simulate`].
 
 use std::collections::BTreeSet;
 
@@ -201,7 +202,8 @@ pub struct Object {
     pub home: Home,
     pub bytes: i64,
     pub elem: Elem,
-    /// What it holds at the start, if it is an array of indices (`int32_t`); the program has them as an initialiser.
+    /// What it holds at the start, if it is an array of indices (`int32_t`); the program has them as an
+    /// initialiser.
     pub values: Option<Vec<i32>>,
 }
 

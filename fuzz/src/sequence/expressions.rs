@@ -1,5 +1,5 @@
-//! C and C++ text of what is inside of functions. Values stay finite and bounded: sums of floats are halved, and what is converted
-//! between integers and floats is small.
+//! C and C++ text of what is inside of functions. Values stay finite and bounded: sums of floats are halved,
+//! and what is converted between integers and floats is small.
 
 use super::ast::{Elem, Index, Kernel, Node, Op, Place, Program, Scalar, Sym, Term, Value};
 use std::fmt::Write;

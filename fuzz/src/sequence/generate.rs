@@ -1,5 +1,5 @@
-//! Random sequences. Functions are drawn first, with accesses that often fit; each event is then drawn until it is defined in the
-//! state that the ones before it leave ([`State`]).
+//! Random sequences. Functions are drawn first, with accesses that often fit; each event is then drawn until
+//! it is defined in the state that the ones before it leave ([`State`]).
 
 use super::Language;
 use super::ast::{
@@ -557,7 +557,8 @@ fn other_half(
     Some(second)
 }
 
-/// The part of the object as Fortran has it: of its type, or a member of each element; sometimes every second one.
+/// The part of the object as Fortran has it: of its type, or a member of each element; sometimes every second
+/// one.
 fn section(rng: &mut Rng, program: &Program, spot: Spot, param: &Param) -> Option<Spot> {
     let elem = program.objects[spot.object].elem;
     let layout = program.layout(elem);

@@ -1,5 +1,5 @@
-// What programs that are sequences of events need: memory of several kinds, hashes of all of it, jumps, threads. Compiled by itself,
-// without the plugin, so that each call is one that may do anything.
+// What programs that are sequences of events need: memory of several kinds, hashes of all of it, jumps,
+// threads. Compiled by itself, without the plugin, so that each call is one that may do anything.
 #define _GNU_SOURCE
 #include <math.h>
 #include <pthread.h>
@@ -38,7 +38,8 @@ int wanted(int argc, char **argv, int program) {
 
 static int is_open(int number, int64_t at) { return at / PAGE >= MAX_PAGES || !objects[number].closed[at / PAGE]; }
 
-// `types`: bytes of an element, then its members in floating point: "24:d0,f8,". From `from` on; closed pages stay as they are.
+// `types`: bytes of an element, then its members in floating point: "24:d0,f8,". From `from` on; closed pages
+// stay as they are.
 static void fill(int number, int64_t from, const char *types) {
   unsigned char *start = objects[number].start;
   int64_t bytes = objects[number].bytes;

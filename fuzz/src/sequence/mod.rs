@@ -1,5 +1,5 @@
-//! Programs that are sequences of events over the same memory: functions with loops in one and in two files, reads and writes of the
-//! host, copies, memory that changes its type, its size, its pages, threads, jumps.
+//! Programs that are sequences of events over the same memory: functions with loops in one and in two files,
+//! reads and writes of the host, copies, memory that changes its type, its size, its pages, threads, jumps.
 
 mod ast;
 mod expressions;

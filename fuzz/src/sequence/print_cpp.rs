@@ -1,5 +1,6 @@
-//! C++ text: objects are vectors and arrays, functions of the first file templates over what they are called with (a container, a span, a
-//! pointer); those of the second file get pointers. What leaves a function is an exception.
+//! C++ text: objects are vectors and arrays, functions of the first file templates over what they are called
+//! with (a container, a span, a pointer); those of the second file get pointers. What leaves a function is an
+//! exception.
 
 use super::ast::{Call, Elem, Event, Home, Kernel, Part, Program, Scalar, Spot, Sym};
 use super::expressions::{constant, domain, elem_name, nodes, note};

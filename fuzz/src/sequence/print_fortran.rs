@@ -1,8 +1,9 @@
-//! Fortran text: objects are allocatable arrays and arrays of a module, functions subroutines with assumed-shape dummies or pointers, in one
-//! module for each file. Integers have a sign and stay small: what is computed is masked.
+//! Fortran text: objects are allocatable arrays and arrays of a module, functions subroutines with
+//! assumed-shape dummies or pointers, in one module for each file. Integers have a sign and stay small: what
+//! is computed is masked.
 //!
-//! A parameter that is marked `restrict` is an ordinary dummy, which the language forbids to overlap with others where something is stored;
-//! the others are pointers.
+//! A parameter that is marked `restrict` is an ordinary dummy, which the language forbids to overlap with
+//! others where something is stored; the others are pointers.
 
 use super::ast::{
     Call, Elem, Event, Home, Index, Kernel, LEAVE, Member, Node, Op, Part, Place, Program, Scalar, Spot, Sym,

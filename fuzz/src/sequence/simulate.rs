@@ -1,10 +1,11 @@
 //! Whether a program is defined C: follows each access, without values.
 //!
-//! Each byte of memory has the type that it was stored with (C11 6.5p6: a store to memory without a declared type gives it the type
-//! of the store), and a load has to be of that type. Types are finer than the standard's: members of different structures are
-//! never one, as a compiler's alias analysis takes them to be. Accesses stay inside of objects and of pages that may be touched,
-//! nothing is read that has no value, what a thread stores to is touched by nobody else, and memory that is mapped twice is
-//! touched in one call through one mapping only, unless it is only read.
+//! Each byte of memory has the type that it was stored with (C11 6.5p6: a store to memory without a declared
+//! type gives it the type of the store), and a load has to be of that type. Types are finer than the
+//! standard's: members of different structures are never one, as a compiler's alias analysis takes them to
+//! be. Accesses stay inside of objects and of pages that may be touched, nothing is read that has no value,
+//! what a thread stores to is touched by nobody else, and memory that is mapped twice is touched in one call
+//! through one mapping only, unless it is only read.
 
 use super::ast::{
     Call, Elem, Event, Home, Index, LEAVE, Layout, Node, Object, PAGE, Param, Part, Place, Program, Scalar,
@@ -68,8 +69,8 @@ impl Memory {
     }
 }
 
-/// What a call did to each byte of an object: bits 0 to 7 say by which parameter it was read, 8 to 15 written, 16 and 17 through
-/// which half of a ring.
+/// What a call did to each byte of an object: bits 0 to 7 say by which parameter it was read, 8 to 15
+/// written, 16 and 17 through which half of a ring.
 type Touched = BTreeMap<usize, Vec<u32>>;
 
 #[derive(Clone)]
@@ -470,7 +471,8 @@ impl State {
         let limit = self.steps + STEPS;
         let mut run = Run { call, params: &kernel.params, vars: [0; 8], limit, touched };
         let flow = self.nodes(&mut run, &kernel.body, true)?;
-        // A byte is not reached through both mappings if one of them stores, nor through a restricted pointer and another.
+        // A byte is not reached through both mappings if one of them stores, nor through a restricted pointer
+        // and another.
         for bits in touched.values().flatten().filter(|b| **b != 0) {
             let (read, written, halves) = (bits & 0xff, bits >> 8 & 0xff, bits >> 16);
             let by = read | written;

@@ -4,7 +4,8 @@ use pollyrs_codegen_ptx::CodegenError;
 use pollyrs_llvm_shim::ShimError;
 use thiserror::Error;
 
-/// Why a run, or the work on one function, stopped. Unsupported *input* is not here: that is a rejection and a remark.
+/// Why a run, or the work on one function, stopped. Unsupported *input* is not here: that is a rejection and
+/// a remark.
 #[derive(Debug, Error)]
 pub enum PluginError {
     /// The user's mistake.

@@ -1,8 +1,9 @@
-//! The stages of a compilation as spans of `tracing`, and where compile time goes: `-mllvm -pollyrs-time` prints a table at the end of the module.
+//! The stages of a compilation as spans of `tracing`, and where compile time goes: `-mllvm -pollyrs-time`
+//! prints a table at the end of the module.
 //!
-//! Stages do not nest; what is in none of them (walking the module, remarks) is not counted. Times are processor times of the
-//! threads (of ptxas, which is another program, times on the clock). They vary from run to run, so nothing else may depend on them: budgets count
-//! operations.
+//! Stages do not nest; what is in none of them (walking the module, remarks) is not counted. Times are
+//! processor times of the threads (of ptxas, which is another program, times on the clock). They vary from
+//! run to run, so nothing else may depend on them: budgets count operations.
 //!
 //! ```text
 //! pollyrs: time in ms (calls) for x.c

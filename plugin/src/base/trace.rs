@@ -1,13 +1,14 @@
-//! What the plugin tells of its work, through `tracing`: `-mllvm -pollyrs-log=debug` (or `info`, or `pollyrs::attempt=debug`, and more of these joined
-//! by commas) prints it on standard error, a line for each event behind the function or SCoP that it is about.
+//! What the plugin tells of its work, through `tracing`: `-mllvm -pollyrs-log=debug` (or `info`, or
+//! `pollyrs::attempt=debug`, and more of these joined by commas) prints it on standard error, a line for each
+//! event behind the function or SCoP that it is about.
 //!
 //! ```text
 //! pollyrs: kernel_2mm: the plan does not hold plan=Tiles setback=NoMapping
 //! ```
 //!
 //! # Invariants
-//! - Who listens is set for one run and its threads, never for the process: rustc runs several code-generation threads, and the host may have a
-//!   subscriber of its own.
+//! - Who listens is set for one run and its threads, never for the process: rustc runs several
+//!   code-generation threads, and the host may have a subscriber of its own.
 //! - Nothing depends on whether anybody listens.
 
 use crate::base::options::Options;

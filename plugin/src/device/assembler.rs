@@ -1,12 +1,13 @@
-//! Device code beside the search: LLVM's back end and `ptxas` work at the kernels of one SCoP while the next ones are looked for, as
-//! many at once as there are processors.
+//! Device code beside the search: LLVM's back end and `ptxas` work at the kernels of one SCoP while the next
+//! ones are looked for, as many at once as there are processors.
 //!
 //! # Invariants
 //! - The result does not depend on what runs at the same time.
-//! - `ptxas` gets a limited amount of code of a module: the kernels of a file with hundreds of loop nests would take it minutes. What comes
-//!   later is left to the driver, which compiles what runs, and keeps it.
+//! - `ptxas` gets a limited amount of code of a module: the kernels of a file with hundreds of loop nests
+//!   would take it minutes. What comes later is left to the driver, which compiles what runs, and keeps it.
 //! - What was made before is taken from the cache, if there is one. The result does not depend on that.
-//! - Kernels that differ in their names only (of templates, of a function that is inlined in several places) are made once in a module.
+//! - Kernels that differ in their names only (of templates, of a function that is inlined in several places)
+//!   are made once in a module.
 //! - No thread outlives the [`Assembling`] that stands for it: the plugin may be unloaded afterwards.
 
 use crate::base::timing::Phase;
@@ -27,8 +28,9 @@ const STACK: usize = 64 << 20;
 /// Bytes of bitcode of a module that `ptxas` gets: about 20 seconds. A product of matrices has 160 KB.
 const AHEAD: usize = 3 << 20;
 
-/// Bytes of bitcode of expensive variants of a module that `ptxas` gets where they may as well be late: about three seconds. The nest that
-/// goes beyond it is the last one. Late ones cost a program as much as it takes to compile them, once it runs (`bench/notes/023-driver-compiled-code.md`).
+/// Bytes of bitcode of expensive variants of a module that `ptxas` gets where they may as well be late: about
+/// three seconds. The nest that goes beyond it is the last one. Late ones cost a program as much as it takes
+/// to compile them, once it runs (`bench/notes/023-driver-compiled-code.md`).
 const EXPENSIVE: usize = 512 << 10;
 
 /// Starts jobs, and waits where too many run.
@@ -143,7 +145,8 @@ impl Assembler {
         self.expensive.set(self.expensive.get().saturating_sub(bytes));
     }
 
-    /// What is made or under way of kernels that differ from these in their names only, and the names that they have.
+    /// What is made or under way of kernels that differ from these in their names only, and the names that
+    /// they have.
     pub fn known(&self, texts: &[Text], early: Option<&Early>) -> Option<Named> {
         self.known.borrow().get(&alike(texts, early)).cloned()
     }
@@ -259,7 +262,8 @@ impl Assembling {
     /// The code, once it is done.
     ///
     /// # Errors
-    /// Those of [`codegen::DeviceModule::ptx`]; [`codegen::CodegenError::Internal`] where there was no thread, or it panicked.
+    /// Those of [`codegen::DeviceModule::ptx`]; [`codegen::CodegenError::Internal`] where there was no
+    /// thread, or it panicked.
     pub fn wait(&self) -> Result<Code, codegen::CodegenError> {
         let failed = |what: &str| codegen::CodegenError::Internal(what.into());
         let done = self.0.done.get_or_init(|| {

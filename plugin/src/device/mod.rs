@@ -11,7 +11,8 @@ use pollyrs_codegen_ptx as codegen;
 /// Cubins are made for this architecture unless told otherwise: Hopper, where the project measures.
 const DEFAULT_CUBIN_ARCH: u32 = 90;
 
-/// Modules with less bitcode than this have no late kernels: the driver's compiler would save less than it costs.
+/// Modules with less bitcode than this have no late kernels: the driver's compiler would save less than it
+/// costs.
 const CHEAP: usize = 24 << 10;
 
 /// Whether the expensive variants of the next SCoP are to be late.

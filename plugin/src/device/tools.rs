@@ -24,7 +24,8 @@ fn file_of(function: *const c_void) -> Option<PathBuf> {
         symbol: std::ptr::null(),
         address: std::ptr::null_mut(),
     };
-    // SAFETY: an address of a function; on success `file` is a NUL-terminated path that lives as long as the library.
+    // SAFETY: an address of a function; on success `file` is a NUL-terminated path that lives as long as the
+    // library.
     unsafe {
         if dladdr(function, &mut info) == 0 || info.file.is_null() {
             return None;
@@ -43,7 +44,8 @@ pub fn makers() -> Option<[PathBuf; 2]> {
     Some([file_of(plugin_folder as *const c_void)?, file_of(LLVMContextCreate as *const c_void)?])
 }
 
-/// Words of the host's command line that may set options of LLVM's back end: behind `-mllvm`, of rustc's `llvm-args`, and those of `opt` that name it.
+/// Words of the host's command line that may set options of LLVM's back end: behind `-mllvm`, of rustc's
+/// `llvm-args`, and those of `opt` that name it.
 pub fn back_end_options() -> impl Iterator<Item = OsString> {
     let words: Vec<OsString> = std::env::args_os().collect();
     let before = std::iter::once(OsString::new()).chain(words.clone());
@@ -55,7 +57,8 @@ pub fn back_end_options() -> impl Iterator<Item = OsString> {
     before.zip(words).filter(chosen).map(|(_, word)| word)
 }
 
-/// `ptxas`: what `POLLYRS_PTXAS` names, in `tools/` beside the plugin or in the folders above it, on the path, or of an installed CUDA.
+/// `ptxas`: what `POLLYRS_PTXAS` names, in `tools/` beside the plugin or in the folders above it, on the
+/// path, or of an installed CUDA.
 pub fn ptxas() -> Option<PathBuf> {
     if let Some(named) = std::env::var_os("POLLYRS_PTXAS") {
         return Some(PathBuf::from(named)).filter(|p| p.is_file());

@@ -1,7 +1,9 @@
-//! What calls may do to arrays that stay on the device: summaries of the module's functions, and of the C library's.
+//! What calls may do to arrays that stay on the device: summaries of the module's functions, and of the C
+//! library's.
 //!
-//! Problem: between two SCoPs a program calls `checksum(n, A)`, `print_row(A)` or `seconds()`. Alias analysis alone lets each of
-//! them do anything, so nothing could stay. A summary tells what a function may read and write, through which parameter.
+//! Problem: between two SCoPs a program calls `checksum(n, A)`, `print_row(A)` or `seconds()`. Alias analysis
+//! alone lets each of them do anything, so nothing could stay. A summary tells what a function may read and
+//! write, through which parameter.
 //!
 //! ```text
 //! double checksum(int n, const double *A) { for (...) s += A[i]; printf("%g\n", s); return s; }
@@ -9,10 +11,11 @@
 //! ```
 //!
 //! # Invariants
-//! - A summary is made from a function's own body, local variables promoted, before the function is rewritten: what it does to arrays on
-//!   the device is that function's affair, and done when it returns.
+//! - A summary is made from a function's own body, local variables promoted, before the function is
+//!   rewritten: what it does to arrays on the device is that function's affair, and done when it returns.
 //! - What is not understood is `anything`; a function under way (recursion) is not understood.
-//! - Memory that a function allocates or has on its stack is in no summary: nobody's array lies there before the call.
+//! - Memory that a function allocates or has on its stack is in no summary: nobody's array lies there before
+//!   the call.
 
 use crate::holds::library::{Argument, Library};
 use crate::ir;
@@ -101,7 +104,8 @@ fn owner(object: LLVMValueRef) -> Owner {
     }
 }
 
-/// Functions whose first argument's memory is gone: `free` and, of C++, `operator delete` and `delete[]`, also with sizes and alignments.
+/// Functions whose first argument's memory is gone: `free` and, of C++, `operator delete` and `delete[]`,
+/// also with sizes and alignments.
 const FREEING: [&str; 9] = [
     "free",
     "_ZdlPv",
@@ -142,8 +146,8 @@ impl<'s> Summaries<'s> {
         of_library(&library, call).map(Rc::new)
     }
 
-    /// Whether a call frees its argument: nobody may read there any more, whatever else it does. (A program may have an `operator delete` of
-    /// its own, which may do anything but look at what is gone.)
+    /// Whether a call frees its argument: nobody may read there any more, whatever else it does. (A program
+    /// may have an `operator delete` of its own, which may do anything but look at what is gone.)
     pub fn frees(&self, call: LLVMValueRef) -> bool {
         let Some(f) = shim::callee(call) else { return false };
         let facts = shim::call_facts(call);
@@ -204,7 +208,8 @@ impl<'s> Summaries<'s> {
         effects.map(|effects| Effects { throws: effects.throws && !shim::does_not_throw(f), ..effects })
     }
 
-    /// Notes at the calls of a working copy which arguments are not captured: then alias analysis knows what stays the function's own.
+    /// Notes at the calls of a working copy which arguments are not captured: then alias analysis knows what
+    /// stays the function's own.
     pub fn note_captures(&self, f: LLVMValueRef) {
         for call in calls(f) {
             let Some(effects) = self.of_call(call) else { continue };

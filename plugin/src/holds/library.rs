@@ -1,22 +1,25 @@
 //! What functions of the C library, and of flang's, do to the arrays of a program.
 //!
-//! Problem: a program prints and takes the time between its loop nests. To alias analysis `printf` is an unknown function, so every
-//! array that was ever passed to anybody would have to leave the device before it, and be copied again after it.
+//! Problem: a program prints and takes the time between its loop nests. To alias analysis `printf` is an
+//! unknown function, so every array that was ever passed to anybody would have to leave the device before it,
+//! and be copied again after it.
 //!
-//! What the table says of a function, beyond what it does through its pointer arguments: it touches no memory of the program (`errno`
-//! apart), calls nothing of the program's back, and does not throw. Then there are three kinds:
+//! What the table says of a function, beyond what it does through its pointer arguments: it touches no memory
+//! of the program (`errno` apart), calls nothing of the program's back, and does not throw. Then there are
+//! three kinds:
 //!
 //! - *quiet*: nobody learns of the call (`rand`, `clock`, `exp`, `malloc`);
-//! - *publishing*: another thread or process may learn that it happened, by what it prints, and then read what this thread wrote
-//!   before. So results have to be in memory by then. Its own thread learns nothing from the call of what others wrote, so what
-//!   the device has stays valid;
+//! - *publishing*: another thread or process may learn that it happened, by what it prints, and then read
+//!   what this thread wrote before. So results have to be in memory by then. Its own thread learns nothing
+//!   from the call of what others wrote, so what the device has stays valid;
 //! - *last*: as publishing, and the call does not return.
 //!
-//! Functions that tell their caller something of others (`read`, `getchar`, locks, `sleep`) are not in the table: they may do
-//! anything. Nor are functions of the C++ library, whose streams may run code of the program's.
+//! Functions that tell their caller something of others (`read`, `getchar`, locks, `sleep`) are not in the
+//! table: they may do anything. Nor are functions of the C++ library, whose streams may run code of the
+//! program's.
 //!
-//! A stream may be one that writes to memory of the program (`fmemopen`, `fopencookie`); so functions on streams count only with
-//! `stdout` or `stderr`, which are taken to be files.
+//! A stream may be one that writes to memory of the program (`fmemopen`, `fopencookie`); so functions on
+//! streams count only with `stdout` or `stderr`, which are taken to be files.
 
 use pollyrs_llvm_shim::Touch;
 
@@ -72,7 +75,8 @@ impl Library {
     }
 }
 
-/// Name, and a letter for each parameter: `-` plain, `r`, `w`, `b` a pointer that is read, written or both, `s` a stream.
+/// Name, and a letter for each parameter: `-` plain, `r`, `w`, `b` a pointer that is read, written or both,
+/// `s` a stream.
 const PUBLISHING: &[(&str, &str)] = &[
     ("printf", "r*"),
     ("vprintf", "rb"),

@@ -1,7 +1,8 @@
 //! Where a function's arrays may stay on the device between its SCoPs.
 //!
-//! Problem: a host loop around SCoPs moves the same arrays back and forth, although nobody looks at them in between. The run-time
-//! library keeps them where it may (`pollyrs_rt_begin_held`); this module finds the instructions before which it may not any more.
+//! Problem: a host loop around SCoPs moves the same arrays back and forth, although nobody looks at them in
+//! between. The run-time library keeps them where it may (`pollyrs_rt_begin_held`); this module finds the
+//! instructions before which it may not any more.
 //!
 //! ```text
 //! do {                                   // err is read each time round, u and v are not
@@ -13,16 +14,19 @@
 //! ```
 //!
 //! # Invariants
-//! - An array is held only if all objects that its base may point into are values that an activation of the function computes at most
-//!   once; so what alias analysis says of an object and an instruction holds for all executions of the instruction.
-//! - Every instruction outside of SCoPs that may touch an object, may order this thread's accesses with another's, or may leave the
-//!   function, has a release before it, unless no SCoP can have run by then. The original loops have theirs in the host plan.
+//! - An array is held only if all objects that its base may point into are values that an activation of the
+//!   function computes at most once; so what alias analysis says of an object and an instruction holds for
+//!   all executions of the instruction.
+//! - Every instruction outside of SCoPs that may touch an object, may order this thread's accesses with
+//!   another's, or may leave the function, has a release before it, unless no SCoP can have run by then. The
+//!   original loops have theirs in the host plan.
 //! - A release in a loop without SCoPs stands before the loop: nothing becomes resident in between.
-//! - A function with SCoPs may work with its caller's hold ([`Borrower`]): the call is a SCoP to the caller, with the effects of what the callee
-//!   does outside of its SCoPs. Before what may do anything the callee leaves, wherever it is, which empties the hold for its callers, too.
-//!   What lies in objects that the caller can't name comes back when the callee returns.
-//! - Of calls this module knows what [`crate::holds::effects`] says. One that publishes is a read of all objects that others may know: results come
-//!   back, and the device's copies stay valid.
+//! - A function with SCoPs may work with its caller's hold ([`Borrower`]): the call is a SCoP to the caller,
+//!   with the effects of what the callee does outside of its SCoPs. Before what may do anything the callee
+//!   leaves, wherever it is, which empties the hold for its callers, too. What lies in objects that the
+//!   caller can't name comes back when the callee returns.
+//! - Of calls this module knows what [`crate::holds::effects`] says. One that publishes is a read of all
+//!   objects that others may know: results come back, and the device's copies stay valid.
 
 pub mod effects;
 mod library;
@@ -252,7 +256,8 @@ fn computed_once(analyses: &Analyses<'_>, v: LLVMValueRef) -> bool {
     }
 }
 
-/// What is needed of the control flow graph. Blocks are keys by address; everything that leaves this module is in block order.
+/// What is needed of the control flow graph. Blocks are keys by address; everything that leaves this module
+/// is in block order.
 struct Cfg {
     blocks: Vec<LLVMBasicBlockRef>,
     successors: BTreeMap<usize, Vec<usize>>,
@@ -332,8 +337,9 @@ impl Cfg {
 /// The position of a block's end, where hoisted releases are.
 const END: usize = usize::MAX;
 
-/// By position: the number of the block, and that of the part of it. `host`: gets what is done to memory outside of SCoPs, for callers
-/// that lend their holds; then what may do anything has a release wherever it is.
+/// By position: the number of the block, and that of the part of it. `host`: gets what is done to memory
+/// outside of SCoPs, for callers that lend their holds; then what may do anything has a release wherever it
+/// is.
 fn releases(
     request: &Request<'_>,
     cfg: &Cfg,
@@ -358,7 +364,8 @@ fn releases(
         if cfg.inside.contains(&key) || !(cut || host.is_some() || after.contains(&key)) {
             continue;
         }
-        // A release serves a block up to the next call that gets the hold, or that frees an object: what is dead there may be in use before.
+        // A release serves a block up to the next call that gets the hold, or that frees an object: what is
+        // dead there may be in use before.
         let mut parts = 0;
         for instruction in instructions(*block) {
             if exits(instruction) {
@@ -399,8 +406,9 @@ fn releases(
     found
 }
 
-/// The object that an instruction frees, if it is one and has a bit of its own. Arrays that lie in no other are dead behind it: an
-/// activation computes the object once, so that all of them lie in the memory that is freed.
+/// The object that an instruction frees, if it is one and has a bit of its own. Arrays that lie in no other
+/// are dead behind it: an activation computes the object once, so that all of them lie in the memory that is
+/// freed.
 fn freed(request: &Request<'_>, instruction: LLVMValueRef, objects: &[LLVMValueRef]) -> u32 {
     if !is_call(instruction) || !request.summaries.frees(instruction) {
         return 0;

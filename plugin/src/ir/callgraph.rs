@@ -1,4 +1,5 @@
-//! Which functions are looked at, in which order: what one leaves on the device another may use, if their caller knows both.
+//! Which functions are looked at, in which order: what one leaves on the device another may use, if their
+//! caller knows both.
 
 use crate::ir::{functions, instructions, size};
 use inkwell::llvm_sys::core::*;
@@ -9,7 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Functions without loops that have more instructions are not looked at.
 const MAX_CARRIER: u64 = 5_000;
 
-/// Functions with loops, and those that call several of such or of their like: what one leaves on the device the next may use.
+/// Functions with loops, and those that call several of such or of their like: what one leaves on the device
+/// the next may use.
 pub fn carriers(session: &Session, module: LLVMModuleRef, hold: bool) -> BTreeSet<usize> {
     let all = functions(module);
     let mut found: BTreeSet<usize> =
@@ -26,13 +28,15 @@ pub fn carriers(session: &Session, module: LLVMModuleRef, hold: bool) -> BTreeSe
     found
 }
 
-/// Functions and their working copies, each behind those that it calls: callers have to know what their callees can do with a hold.
+/// Functions and their working copies, each behind those that it calls: callers have to know what their
+/// callees can do with a hold.
 pub fn callees_first(copies: &[(LLVMValueRef, LLVMValueRef)]) -> Vec<(LLVMValueRef, LLVMValueRef)> {
     let number: BTreeMap<usize, usize> =
         copies.iter().enumerate().map(|(n, (f, _))| (*f as usize, n)).collect();
     // In program order: addresses decide nothing.
     let numbers = |n: usize| -> Vec<usize> {
-        // What was inlined into the copy is looked at by itself first: it is smaller, and budgets last for it.
+        // What was inlined into the copy is looked at by itself first: it is smaller, and budgets last for
+        // it.
         let (f, clone) = copies[n];
         callees(clone).chain(callees(f)).filter_map(|f| number.get(&(f as usize)).copied()).collect()
     };

@@ -31,7 +31,8 @@ use std::cell::Cell;
 use std::fmt;
 use tracing::debug;
 
-/// What the proof of a mapping may take, in budgets of a stage: all, and what is left of it behind a proof of tiles.
+/// What the proof of a mapping may take, in budgets of a stage: all, and what is left of it behind a proof of
+/// tiles.
 const PROOF: u64 = 4;
 const SECOND_PROOF: u64 = 2;
 
@@ -104,7 +105,8 @@ pub struct Built {
     pub steps: Option<Result<Steps, String>>,
 }
 
-/// The plan that follows one, whose mapping had `nests` perhaps, and why time steps are not several in a tile or launch, where that is known by now.
+/// The plan that follows one, whose mapping had `nests` perhaps, and why time steps are not several in a tile
+/// or launch, where that is known by now.
 fn next(plan: Plan, setback: Setback, nests: bool) -> Result<(Plan, Option<String>), Ended> {
     const NO_FORM: &str = "isl's code for time tiles has barriers that not all threads seem to reach";
     let plain = Plan::Plain { proof: PROOF };
@@ -178,8 +180,8 @@ impl Attempts<'_> {
         }
     }
 
-    /// Mapping, proof, kernels, device code. `why`: steps are not several, as plans before this one found out; `nests`: the
-    /// mapping has loops of blocks.
+    /// Mapping, proof, kernels, device code. `why`: steps are not several, as plans before this one found
+    /// out; `nests`: the mapping has loops of blocks.
     fn attempt(&self, plan: Plan, why: Option<&str>, nests: &mut bool) -> Result<Built, Setback> {
         let Attempts { run, options, watch, .. } = *self;
         let mut mapped = self.map(plan, why.is_some())?;
@@ -335,7 +337,8 @@ impl Attempts<'_> {
 }
 
 impl Attempts<'_> {
-    /// Whether neighbouring points of a launch in a loop may share loads, which fused steps would make needless.
+    /// Whether neighbouring points of a launch in a loop may share loads, which fused steps would make
+    /// needless.
     fn may_share(&self, plan: Plan, mapped: &MappedScop) -> bool {
         let reads = |s: &pollyrs_scop::Statement| {
             s.accesses.iter().filter(|a| a.kind == pollyrs_scop::AccessKind::Read).count()

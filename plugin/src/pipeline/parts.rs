@@ -1,4 +1,5 @@
-//! What parts of launches touch, for all kernels of a SCoP, proved. What is too costly to prove is launched on one device.
+//! What parts of launches touch, for all kernels of a SCoP, proved. What is too costly to prove is launched
+//! on one device.
 
 use crate::pipeline::reasons::{reject_reason, unproved};
 use pollyrs_schedule as schedule;

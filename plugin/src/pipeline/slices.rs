@@ -1,4 +1,5 @@
-//! What slices of launches touch, for all kernels of a SCoP, proved. What is too costly to prove is launched as a whole.
+//! What slices of launches touch, for all kernels of a SCoP, proved. What is too costly to prove is launched
+//! as a whole.
 
 use crate::pipeline::reasons::{reject_reason, unproved};
 use pollyrs_schedule as schedule;

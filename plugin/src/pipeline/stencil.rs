@@ -1,4 +1,5 @@
-//! Fused time steps for the SCoPs that are stencils; the others keep the mapping's kernels. A plan whose proof fails is an internal error.
+//! Fused time steps for the SCoPs that are stencils; the others keep the mapping's kernels. A plan whose
+//! proof fails is an internal error.
 
 use crate::base::options::{Options, Strategy};
 use crate::compiled::{Failure, Steps};
@@ -9,7 +10,8 @@ use pollyrs_scop::{ArrayKind, Scop};
 use pollyrs_tuning::StencilShape;
 use tracing::info;
 
-/// Adds fused kernels to `kernels` if the SCoP is a stencil and its plans are proved; the result says what was done.
+/// Adds fused kernels to `kernels` if the SCoP is a stencil and its plans are proved; the result says what
+/// was done.
 pub fn fuse(
     scop: &Scop,
     deps: &Dependences,
@@ -25,8 +27,9 @@ pub fn fuse(
     result
 }
 
-/// The stencil that a SCoP is, as it stands or with loops over colours unfolded: then the statements of the latter are the stencil's.
-/// `steps`: the mapping has launches for each step, without which unfolding, which takes long, is of no use.
+/// The stencil that a SCoP is, as it stands or with loops over colours unfolded: then the statements of the
+/// latter are the stencil's. `steps`: the mapping has launches for each step, without which unfolding, which
+/// takes long, is of no use.
 fn recognised(scop: &Scop, deps: &Dependences, steps: bool) -> Result<(Option<Scop>, Stencil), Failure> {
     let why = match stencil::recognise(scop, deps)? {
         Ok(found) => return Ok((None, found)),

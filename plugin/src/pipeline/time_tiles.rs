@@ -11,14 +11,16 @@ use tracing::info;
 /// The largest budget that proofs of windows get: beyond it they rarely end, and there is a mapping without.
 const WINDOWS_BUDGET: u64 = 10_000_000;
 
-/// Instructions of the largest statement up to which hexagons are 12 steps high, not 8: the code of a full stage, all of whose steps are unrolled,
-/// has to be fetched for every stage. On an H200 with 5x6x256 and 3x8x256 heat2d (9 loads and 17 operations a point) had 367 and 423 GStencil/s,
-/// laplacian2d (5 and 7) is faster with the first.
+/// Instructions of the largest statement up to which hexagons are 12 steps high, not 8: the code of a full
+/// stage, all of whose steps are unrolled, has to be fetched for every stage. On an H200 with 5x6x256 and
+/// 3x8x256 heat2d (9 loads and 17 operations a point) had 367 and 423 GStencil/s, laplacian2d (5 and 7) is
+/// faster with the first.
 const SHORT: usize = 16;
 
-/// The sizes of hexagons and parallelograms for statements in two dimensions. The first two are 24 points wide. With divisions or roots a step's points
-/// are emitted twice, and two blocks on a multiprocessor hide latency: 1x4 is 12 points wide and has 4 steps (gradient2d, by sizes of hexagons with
-/// 1 x 256 threads: 1x4 320 GStencil/s, 3x3 264, 3x8 222, 5x6 200; with 2 x 256 threads 220, 258, 227, 190).
+/// The sizes of hexagons and parallelograms for statements in two dimensions. The first two are 24 points
+/// wide. With divisions or roots a step's points are emitted twice, and two blocks on a multiprocessor hide
+/// latency: 1x4 is 12 points wide and has 4 steps (gradient2d, by sizes of hexagons with 1 x 256 threads: 1x4
+/// 320 GStencil/s, 3x3 264, 3x8 222, 5x6 200; with 2 x 256 threads 220, 258, 227, 190).
 fn hexagons(scop: &Scop, spread: bool) -> Vec<i64> {
     let long = scop.statements.iter().any(|s| s.body.len() > SHORT);
     if spread {

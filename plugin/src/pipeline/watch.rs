@@ -1,4 +1,5 @@
-//! Printing of what the stages make: `print<pollyrs-STAGE>` sees one value of a SCoP, and its stages end there.
+//! Printing of what the stages make: `print<pollyrs-STAGE>` sees one value of a SCoP, and its stages end
+//! there.
 
 use crate::base::stage::Stage;
 use crate::device::assembler::Assembling;

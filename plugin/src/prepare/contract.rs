@@ -1,14 +1,17 @@
-//! Contraction as a decision of the IR: products and sums of one expression become `llvm.fmuladd`, and nothing else may be contracted.
+//! Contraction as a decision of the IR: products and sums of one expression become `llvm.fmuladd`, and
+//! nothing else may be contracted.
 //!
-//! Under `-ffp-contract=fast`, which is Fortran's default in flang, operations carry the flag `contract`, and each back end fuses what it likes:
-//! an NVIDIA GPU's other pairs than the host's. With `contract=early` the choice is made before any pass has changed the order of operands, by the
-//! rule that clang has for `-ffp-contract=on`:
+//! Under `-ffp-contract=fast`, which is Fortran's default in flang, operations carry the flag `contract`, and
+//! each back end fuses what it likes: an NVIDIA GPU's other pairs than the host's. With `contract=early` the
+//! choice is made before any pass has changed the order of operands, by the rule that clang has for
+//! `-ffp-contract=on`:
 //! ```text
 //! a * b + c * d    %x = fmul contract %a, %b         %y = fmul %c, %d
 //!                  %y = fmul contract %c, %d    →    %s = call @llvm.fmuladd(%a, %b, %y)
 //!                  %s = fadd contract %x, %y
 //! ```
-//! The product on the left is fused if there are two. A host with fused instructions (`-mfma`) and a device then compute the same bits.
+//! The product on the left is fused if there are two. A host with fused instructions (`-mfma`) and a device
+//! then compute the same bits.
 
 use crate::ir::functions;
 use crate::ir::instructions;
@@ -20,8 +23,8 @@ use pollyrs_llvm_shim::forbid_contraction;
 
 /// Fuses in all functions of the module, and takes the flag `contract` from what is left.
 pub fn expressions(module: LLVMModuleRef) {
-    // SAFETY: a live module; an instruction is replaced before it is erased, and a product is looked at only in its sum's block, so
-    // that no handle outlives its instruction.
+    // SAFETY: a live module; an instruction is replaced before it is erased, and a product is looked at only
+    // in its sum's block, so that no handle outlives its instruction.
     unsafe {
         let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
         for f in functions(module) {

@@ -1,8 +1,8 @@
 //! The working copy of a function, brought into the form that detection expects.
 //!
-//! Loops and subscripts are still what the programmer wrote at the start of the pipeline: no load-PRE, no LICM, no idiom
-//! recognition has run, and none of them runs here. What detection cannot model is rewritten instead, see
-//! [`pollyrs_llvm_shim`]'s module `prepare`.
+//! Loops and subscripts are still what the programmer wrote at the start of the pipeline: no load-PRE, no
+//! LICM, no idiom recognition has run, and none of them runs here. What detection cannot model is rewritten
+//! instead, see [`pollyrs_llvm_shim`]'s module `prepare`.
 
 pub mod contract;
 pub mod prospects;
@@ -16,7 +16,8 @@ use pollyrs_llvm_shim::{Hoisting, Session};
 /// Local variables become values.
 const VALUES: &str = "lower-expect,sroa,early-cse<memssa>";
 
-/// (A pass manager of text verifies the fixpoint of instcombine unless told otherwise, and ends the compilation.)
+/// (A pass manager of text verifies the fixpoint of instcombine unless told otherwise, and ends the
+/// compilation.)
 const CANONICALISE: &str = "instcombine<no-verify-fixpoint>,jump-threading,simplifycfg,tailcallelim,simplifycfg,reassociate,\
      loop-mssa(loop-rotate),instcombine<no-verify-fixpoint>,loop-simplify,lcssa";
 
@@ -75,9 +76,10 @@ pub fn canonicalise(session: &Session, f: LLVMValueRef) -> Result<(), PluginErro
     Ok(session.simplify_regions(f)?)
 }
 
-/// As [`canonicalise`] behind [`values`], and branches on data become straight-line code, branches to error blocks calls, and calls that may set
-/// `errno` pure. Until [`restore`], `clone` may write memory that the original does not, and its checks do nothing.
-/// Returns whether loads are taken for what their places held before loops ([`Session::assume_unwritten`]).
+/// As [`canonicalise`] behind [`values`], and branches on data become straight-line code, branches to error
+/// blocks calls, and calls that may set `errno` pure. Until [`restore`], `clone` may write memory that the
+/// original does not, and its checks do nothing. Returns whether loads are taken for what their places held
+/// before loops ([`Session::assume_unwritten`]).
 pub fn flatten(session: &Session, clone: LLVMValueRef) -> Result<bool, PluginError> {
     rewrite(session, clone)?;
     session.assume_no_errors(clone)?;
@@ -85,7 +87,8 @@ pub fn flatten(session: &Session, clone: LLVMValueRef) -> Result<bool, PluginErr
     session.add_differences(clone)?;
     session.mark_rows(clone)?;
     let assumed = session.assume_unwritten(clone)?;
-    // No pass may run from here on: error blocks are unreachable for now, and marked stores and calls must stay what they are.
+    // No pass may run from here on: error blocks are unreachable for now, and marked stores and calls must
+    // stay what they are.
     session.divide_accesses(clone, MAX_DIVIDED)?;
     session.lift_updates(clone)?;
     session.flatten_conditions(clone)?;

@@ -1,8 +1,9 @@
 //! Short vectors that front ends make of structures.
 //!
-//! The x86-64 calling convention passes `struct { float x, y, z; }` as `<2 x float>, float`; what is left of it behind inlined calls are loads
-//! and stores of two fields at once, and instructions that put vectors together and take them apart. A kernel works on scalars: all of it is
-//! done by element, bit for bit the same. Vectors that programs write for wider units (`_mm256_add_pd`) stay.
+//! The x86-64 calling convention passes `struct { float x, y, z; }` as `<2 x float>, float`; what is left of
+//! it behind inlined calls are loads and stores of two fields at once, and instructions that put vectors
+//! together and take them apart. A kernel works on scalars: all of it is done by element, bit for bit the
+//! same. Vectors that programs write for wider units (`_mm256_add_pd`) stay.
 
 use crate::ir::instructions;
 use inkwell::llvm_sys::LLVMTypeKind::{
@@ -31,7 +32,8 @@ pub fn scalarise(session: &Session, f: LLVMValueRef) -> Result<(), ShimError> {
     }
 }
 
-/// Whether `f` works with vectors, and all of them are as short as those of structures that are passed by value.
+/// Whether `f` works with vectors, and all of them are as short as those of structures that are passed by
+/// value.
 fn are_short(f: LLVMValueRef) -> bool {
     let mut some = false;
     // SAFETY: a live function, which is only read.
@@ -55,7 +57,8 @@ fn are_short(f: LLVMValueRef) -> bool {
     some
 }
 
-/// The size of a vector; the largest number for one without a fixed size or of other elements than numbers; nothing for other types.
+/// The size of a vector; the largest number for one without a fixed size or of other elements than numbers;
+/// nothing for other types.
 unsafe fn bits(t: LLVMTypeRef) -> Option<u32> {
     // SAFETY: the caller's promise of a live type; only vectors are asked for their elements.
     unsafe {

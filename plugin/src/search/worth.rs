@@ -1,17 +1,20 @@
 //! Which SCoPs are too small to be offloaded at all.
 //!
-//! Problem: the window of an image filter, `for a in -1..=1 { for b in -1..=1 { s += G[i + a][j + b] } }`, is a SCoP of its own where
-//! the loops around it are none. It runs once a pixel; no execution can pay off, and the checks before each cost more than the loops.
+//! Problem: the window of an image filter, `for a in -1..=1 { for b in -1..=1 { s += G[i + a][j + b] } }`, is
+//! a SCoP of its own where the loops around it are none. It runs once a pixel; no execution can pay off, and
+//! the checks before each cost more than the loops.
 //!
-//! A launch takes about five microseconds, in which a core executes some ten thousand instructions. So a SCoP whose statement
-//! instances a constant below [`LEAST`] bounds is left as it is. What is decided here holds for every execution; where the number depends on
-//! parameters, the run-time library decides.
+//! A launch takes about five microseconds, in which a core executes some ten thousand instructions. So a SCoP
+//! whose statement instances a constant below [`LEAST`] bounds is left as it is. What is decided here holds
+//! for every execution; where the number depends on parameters, the run-time library decides.
 //!
-//! Calls of memcpy, memmove and memset are loops in the model, since what stands beside them may need them there. By themselves they are not worth a
-//! kernel: the C library is faster than the link to a device. In code that is not numerical they are most of what a model is found for.
+//! Calls of memcpy, memmove and memset are loops in the model, since what stands beside them may need them
+//! there. By themselves they are not worth a kernel: the C library is faster than the link to a device. In
+//! code that is not numerical they are most of what a model is found for.
 //!
-//! One exception for both: a small SCoP (a border of fixed width) beside a large one that touches the same object would move that object back
-//! and forth each time; on the device it is nearly free. It stays if no loop runs it more often than the large one.
+//! One exception for both: a small SCoP (a border of fixed width) beside a large one that touches the same
+//! object would move that object back and forth each time; on the device it is nearly free. It stays if no
+//! loop runs it more often than the large one.
 
 use crate::compiled::Compiled;
 use pollyrs_llvm_shim::{Analyses, LoopId};
@@ -19,8 +22,8 @@ use pollyrs_schedule as schedule;
 use pollyrs_scop::{ArrayKind, RejectReason, Scop};
 use std::collections::BTreeSet;
 
-/// SCoPs in the order in which they are compiled, each with its number and, if it is not worth it alone, with the reason: such come last, since it
-/// depends on the others whether they are worth it.
+/// SCoPs in the order in which they are compiled, each with its number and, if it is not worth it alone, with
+/// the reason: such come last, since it depends on the others whether they are worth it.
 pub fn in_turn(
     analyses: &Analyses<'_>,
     scops: Vec<Scop>,

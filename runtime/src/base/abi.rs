@@ -1,13 +1,16 @@
-//! The C ABI of `include/pollyrs_rt.h`, mirrored, and the checked view of it that the rest of the library works with.
+//! The C ABI of `include/pollyrs_rt.h`, mirrored, and the checked view of it that the rest of the library
+//! works with.
 //!
-//! Problem: generated code hands over raw tables; nothing in them may be trusted to be consistent, since a program may be
-//! linked to a library of another version. Invariants:
+//! Problem: generated code hands over raw tables; nothing in them may be trusted to be consistent, since a
+//! program may be linked to a library of another version. Invariants:
 //!
-//! * the mirrors have exactly the header's layout (asserted below for 64-bit targets, and against a C compiler by the
-//!   test `layout`);
-//! * raw pointers of a descriptor are read in this module only; the accessors ([`Scop::kernels`] and the like) give slices;
-//! * a descriptor is a constant of the user's program: it outlives every execution that refers to it, which is why the
-//!   accessors may hand out `'static` data. (A shared object that is unloaded while one of its SCoPs runs is broken anyway.)
+//! * the mirrors have exactly the header's layout (asserted below for 64-bit targets, and against a C
+//!   compiler by the test `layout`);
+//! * raw pointers of a descriptor are read in this module only; the accessors ([`Scop::kernels`] and the
+//!   like) give slices;
+//! * a descriptor is a constant of the user's program: it outlives every execution that refers to it, which
+//!   is why the accessors may hand out `'static` data. (A shared object that is unloaded while one of its
+//!   SCoPs runs is broken anyway.)
 
 use std::borrow::Cow;
 use std::ffi::{CStr, c_char, c_void};
@@ -19,7 +22,8 @@ use crate::base::spans::Span;
 
 /// The version that this library speaks.
 pub const ABI_VERSION: u32 = 9;
-/// What descriptors of this version refer to, as linkers are to see that a library is too old. Programs of former versions do not refer to any.
+/// What descriptors of this version refer to, as linkers are to see that a library is too old. Programs of
+/// former versions do not refer to any.
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals)]
 pub static pollyrs_rt_abi_9: u32 = ABI_VERSION;
@@ -317,7 +321,8 @@ impl Scop {
         if self.cache.is_null() || !self.cache.is_aligned() {
             return None;
         }
-        // SAFETY: 8 writable aligned bytes of the program that only this library accesses, and always as an atomic.
+        // SAFETY: 8 writable aligned bytes of the program that only this library accesses, and always as an
+        // atomic.
         Some(unsafe { AtomicU64::from_ptr(self.cache) })
     }
 }
@@ -353,8 +358,8 @@ impl Array {
         out.then_some((self.out_offset, self.out_bytes))
     }
 
-    /// May stay on the device until a release. (Where the range may have other objects in it, what is written does not stay; what is only read does
-    /// by rules of its own: [`crate::residency::loose`].)
+    /// May stay on the device until a release. (Where the range may have other objects in it, what is written
+    /// does not stay; what is only read does by rules of its own: [`crate::residency::loose`].)
     pub fn held(&self) -> bool {
         let marked = self.flags & (ARRAY_HELD | ARRAY_SCRATCH) == ARRAY_HELD && self.bytes > 0;
         marked && (!self.is_guarded() || self.out_range().is_none())
@@ -365,7 +370,8 @@ impl Array {
         self.flags >> ARRAY_MASK_SHIFT
     }
 
-    /// Whether all of the range must have values where memory serves more than one execution: not every byte of what comes back is written.
+    /// Whether all of the range must have values where memory serves more than one execution: not every byte
+    /// of what comes back is written.
     pub fn needs_values(&self) -> bool {
         self.copied_in() || self.out_range().is_some() && matches!(self.shape(), Shape::Rows(_))
     }

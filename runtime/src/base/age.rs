@@ -34,8 +34,8 @@ fn age() -> Option<f64> {
     age_from(&fs::read_to_string("/proc/self/stat").ok()?, &up)
 }
 
-/// The 22nd field of `/proc/self/stat` is when the process began, in ticks of the clock that `/proc/uptime` shows. The second field, a
-/// name in parentheses, may hold anything.
+/// The 22nd field of `/proc/self/stat` is when the process began, in ticks of the clock that `/proc/uptime`
+/// shows. The second field, a name in parentheses, may hold anything.
 fn age_from(stat: &str, uptime: &str) -> Option<f64> {
     let ticks: f64 = stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()?;
     let up: f64 = uptime.split_whitespace().next()?.parse().ok()?;

@@ -1,4 +1,5 @@
-//! What the program that calls the library must find as it left it: its `errno`, and its locks where a signal handler interrupts a call.
+//! What the program that calls the library must find as it left it: its `errno`, and its locks where a signal
+//! handler interrupts a call.
 
 use std::cell::Cell;
 use std::io::Write;
@@ -26,8 +27,8 @@ impl Drop for Errno {
     }
 }
 
-/// The exceptions that the caller's floating-point operations have raised, as they are when this is made: ours, of estimates and times, are none of the
-/// program's (Fortran's STOP prints those that are raised).
+/// The exceptions that the caller's floating-point operations have raised, as they are when this is made:
+/// ours, of estimates and times, are none of the program's (Fortran's STOP prints those that are raised).
 struct Exceptions(FpExceptions);
 
 impl Exceptions {
@@ -82,9 +83,10 @@ pub fn set_errno(number: std::ffi::c_int) {
 
 /// Calls of the library that the thread is in.
 ///
-/// A signal handler may have loops of its own. If it interrupts the library, the locks and the allocator may be in use by the very thread
-/// that the handler runs on, so its loops begin no execution: they run as they are, and nothing is reported.
-/// What the outermost of these calls computes raises no floating-point exception of the program's.
+/// A signal handler may have loops of its own. If it interrupts the library, the locks and the allocator may
+/// be in use by the very thread that the handler runs on, so its loops begin no execution: they run as they
+/// are, and nothing is reported. What the outermost of these calls computes raises no floating-point
+/// exception of the program's.
 pub struct Inside {
     _exceptions: Option<Exceptions>,
 }

@@ -1,4 +1,5 @@
-//! What the environment asks of the run-time library. Read once, at the first use of the library in a process.
+//! What the environment asks of the run-time library. Read once, at the first use of the library in a
+//! process.
 //!
 //! | variable | values | meaning |
 //! |---|---|---|
@@ -27,8 +28,8 @@
 //! | `POLLYRS_RT_CHECK` | `0` (default), `1` for all, or a list of `race`, `bounds`, `init`, `copies` | For tests: ends the program with a message at the first mistake of a kernel. Most of it needs kernels compiled for the checked emulated device (see [`crate::emulated::check`]); `copies` also finds, on every device, that a kernel changed a byte of a copied-in array outside of the range that the program said it writes, and fills the program's memory with ones where results stay on the device. Other threads must leave the arrays alone meanwhile. |
 //! | `POLLYRS_RT_CHECK_SEED` | a number, 1 by default | The seed of the orders in which blocks and threads run while `race` is checked, unless `POLLYRS_RT_EMU_ORDER` is set. |
 //!
-//! A value that makes no sense counts as not set, and a name that doesn't exist as nothing; both are told on stderr, in a line each, once a
-//! process (see [`crate::base::settings`]).
+//! A value that makes no sense counts as not set, and a name that doesn't exist as nothing; both are told on
+//! stderr, in a line each, once a process (see [`crate::base::settings`]).
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -237,7 +238,8 @@ const COPY_THREADS: usize = 8;
 impl Config {
     /// The settings of this process.
     pub fn from_environment() -> Config {
-        // A value that is not Unicode can only be a path; the lossy text then names a file that does not exist.
+        // A value that is not Unicode can only be a path; the lossy text then names a file that does not
+        // exist.
         let get = |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
         Config::new(get, std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned()))
     }
@@ -325,7 +327,8 @@ impl Config {
             emu_stack: 1024
                 * reader.read(
                     "POLLYRS_RT_EMU_STACK",
-                    // Large kernels are not optimized and have large frames. Only pages that are touched cost memory.
+                    // Large kernels are not optimized and have large frames. Only pages that are touched cost
+                    // memory.
                     1024,
                     |value| value.parse().ok().filter(|kib| (16..=1 << 20).contains(kib)),
                     "16, 17, ... (KiB)",

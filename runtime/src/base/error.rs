@@ -1,7 +1,7 @@
 //! Why an execution stays on the host: the library's one error type.
 //!
-//! An error is data that is cheap to make and to keep, since a program may ask for the device a million times in vain; its
-//! text is only formatted for the profile.
+//! An error is data that is cheap to make and to keep, since a program may ask for the device a million times
+//! in vain; its text is only formatted for the profile.
 
 use std::cell::RefCell;
 use std::sync::Arc;

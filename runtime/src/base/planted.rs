@@ -1,9 +1,11 @@
-//! Bugs on purpose, to show that the tests would find them: waits that are left out (`tests/programs/orders.rs`), each by a condition at its
-//! place, and mistakes in the books of what stays on the device (`residency/explore`). (Not those waits that only come before another one, as what
-//! a failed execution has under way is waited for by the end of its queue as well.) [`SEEN`] are those that random programs have to show.
+//! Bugs on purpose, to show that the tests would find them: waits that are left out
+//! (`tests/programs/orders.rs`), each by a condition at its place, and mistakes in the books of what stays on
+//! the device (`residency/explore`). (Not those waits that only come before another one, as what a failed
+//! execution has under way is waited for by the end of its queue as well.) [`SEEN`] are those that random
+//! programs have to show.
 //!
-//! Only with the feature `planted`, and then only the one that `POLLYRS_PLANT` names; otherwise [`unless`] waits. Unit tests plant mistakes for
-//! their own thread ([`MISTAKE`]).
+//! Only with the feature `planted`, and then only the one that `POLLYRS_PLANT` names; otherwise [`unless`]
+//! waits. Unit tests plant mistakes for their own thread ([`MISTAKE`]).
 
 use crate::base::error::Result;
 
@@ -37,7 +39,8 @@ pub const BUGS: [(&str, &str); 23] = [
     ("fault-cell", "faults are looked for before the kernels are over"),
 ];
 
-/// Mistakes in the books of what stays on the device ([`crate::residency`]), which the exploration of all its states has to find.
+/// Mistakes in the books of what stays on the device ([`crate::residency`]), which the exploration of all its
+/// states has to find.
 pub const MISTAKES: [(&str, &str); 17] = [
     ("shared", "arrays of one execution share memory although one reads what the other writes"),
     ("copied-over", "results of windows do not come back before all of their range is copied in"),
@@ -61,7 +64,8 @@ pub const MISTAKES: [(&str, &str); 17] = [
     ),
 ];
 
-/// What the fuzzer's sequences of events have to show in less than a minute each (scripts/planted): what an array was once taken for.
+/// What the fuzzer's sequences of events have to show in less than a minute each (scripts/planted): what an
+/// array was once taken for.
 pub const SEEN: [(&str, &str); 4] = [
     ("unknown-rows", "sequences: rows that were written are not valid"),
     ("retyped", "sequences: arrays of different types are taken for different memory"),
@@ -69,13 +73,15 @@ pub const SEEN: [(&str, &str); 4] = [
     ("two-addresses", "sequences: memory with two addresses is taken for two memories"),
 ];
 
-/// What is believed of inspected values although it does not hold, which the checked device has to find (`test/planted/inspections.c`).
+/// What is believed of inspected values although it does not hold, which the checked device has to find
+/// (`test/planted/inspections.c`).
 pub const INSPECTED: [(&str, &str); 2] = [
     ("distinct", "inspections: equal values are taken for different ones"),
     ("largest", "inspections: the largest value is one too small"),
 ];
 
-/// Mistakes where several devices share launches, which the checked device has to find (`test/planted/parts.c`).
+/// Mistakes where several devices share launches, which the checked device has to find
+/// (`test/planted/parts.c`).
 pub const DIVIDED: [(&str, &str); 2] = [
     ("exchange", "parts: nothing moves between devices before a launch"),
     ("stale-part", "parts: what another device has written anew counts as there"),

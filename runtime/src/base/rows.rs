@@ -1,14 +1,16 @@
 //! Rows of bytes at fixed distances: the part of a larger array that a nest touches.
 //!
-//! Problem: a nest that works on a window of columns touches little of what lies between its first and its last element. Approach: where the
-//! rows are narrow enough, they alone are copied, as planes of rows (`cuMemcpy2D`). The device's memory still has room for all of the range,
-//! so that kernels address it as ever; what lies between the rows has no value there, and nobody asks for one.
+//! Problem: a nest that works on a window of columns touches little of what lies between its first and its
+//! last element. Approach: where the rows are narrow enough, they alone are copied, as planes of rows
+//! (`cuMemcpy2D`). The device's memory still has room for all of the range, so that kernels address it as
+//! ever; what lies between the rows has no value there, and nobody asks for one.
 //!
-//! Example: columns 8 .. 24 of rows 0 .. 100 of doubles with 4096 columns: 100 rows of 128 bytes, 32 KiB apart, in one plane; 12,800 bytes in
-//! place of 3.2 MB.
+//! Example: columns 8 .. 24 of rows 0 .. 100 of doubles with 4096 columns: 100 rows of 128 bytes, 32 KiB
+//! apart, in one plane; 12,800 bytes in place of 3.2 MB.
 
-/// `count[0] * count[1] * count[2]` rows of `bytes` bytes, `stride` bytes apart along each dimension, outermost first. No count is 0, and they
-/// lie inside of a range that fits the address space ([`crate::base::abi::Array::check`]).
+/// `count[0] * count[1] * count[2]` rows of `bytes` bytes, `stride` bytes apart along each dimension,
+/// outermost first. No count is 0, and they lie inside of a range that fits the address space
+/// ([`crate::base::abi::Array::check`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rows {
     pub bytes: u64,
@@ -24,9 +26,9 @@ pub struct Plane {
     pub rows: u64,
 }
 
-/// What rows cost beyond their bytes, in bytes of a large copy at the same cost. Measured on an H200 (`bench/notes/021-windows.md`): ordinary memory goes
-/// by planes at a fifth of the rate of the ring's copies to the device and at a ninth from it, a row takes 25 ns (as 1,100 bytes at 45 GB/s), a
-/// copy some 6 us.
+/// What rows cost beyond their bytes, in bytes of a large copy at the same cost. Measured on an H200
+/// (`bench/notes/021-windows.md`): ordinary memory goes by planes at a fifth of the rate of the ring's copies
+/// to the device and at a ninth from it, a row takes 25 ns (as 1,100 bytes at 45 GB/s), a copy some 6 us.
 const TIMES: u64 = 9;
 const ROW: u64 = 1_100;
 const PLANE: u64 = 270_000;
@@ -60,7 +62,8 @@ impl Rows {
         extent.is_some()
     }
 
-    /// Whether `other`, which begins so many bytes behind these, lies in them: some of their rows, or parts of rows.
+    /// Whether `other`, which begins so many bytes behind these, lies in them: some of their rows, or parts
+    /// of rows.
     pub fn hold(&self, offset: u64, other: &Rows) -> bool {
         if !self.ascend() {
             return false;

@@ -1,6 +1,8 @@
-//! Reading of settings: values that aren't understood, and names that nobody knows, are told, with what was meant.
+//! Reading of settings: values that aren't understood, and names that nobody knows, are told, with what was
+//! meant.
 //!
-//! Problem: `POLLYRS_RT_DEVICE=gpu` is no setting of ours, and a program that keeps to the CPU for it looks like one that can't be offloaded.
+//! Problem: `POLLYRS_RT_DEVICE=gpu` is no setting of ours, and a program that keeps to the CPU for it looks
+//! like one that can't be offloaded.
 //!
 //! Invariants:
 //!

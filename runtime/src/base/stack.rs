@@ -1,14 +1,15 @@
 //! Whether the driver may be called where the thread is.
 //!
-//! Problem: threads and coroutines may have stacks of a few pages, which the program's loops get along with, but not the driver. Approach: a
-//! thread's bounds are asked for once; where less than [`ROOM`] is left, or the stack is none of the thread's own (a coroutine's, a signal handler's),
-//! nobody knows its end, or it is near, and the original loop runs.
+//! Problem: threads and coroutines may have stacks of a few pages, which the program's loops get along with,
+//! but not the driver. Approach: a thread's bounds are asked for once; where less than [`ROOM`] is left, or
+//! the stack is none of the thread's own (a coroutine's, a signal handler's), nobody knows its end, or it is
+//! near, and the original loop runs.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 
-/// Bytes that must be left. On an H200 with driver 580, a first execution overflows stacks of 32 KiB, and gets along with 48; a driver that compiles PTX on
-/// the way may need more.
+/// Bytes that must be left. On an H200 with driver 580, a first execution overflows stacks of 32 KiB, and
+/// gets along with 48; a driver that compiles PTX on the way may need more.
 const ROOM: usize = 128 << 10;
 
 /// `pthread_attr_t` of Linux's C libraries: at most 64 bytes.
@@ -43,7 +44,8 @@ fn bounds() -> Option<(usize, usize)> {
     }
 }
 
-/// Whether there is room for calls of the driver. Where the system can't say how large the stack is, it is taken to be large.
+/// Whether there is room for calls of the driver. Where the system can't say how large the stack is, it is
+/// taken to be large.
 pub fn has_room() -> bool {
     let here = std::hint::black_box(0u8);
     let known = BOUNDS.try_with(|known| {

@@ -1,6 +1,7 @@
 //! The values behind a failed check: what its text has places for.
 //!
-//! Compiled code keeps the two sides of the condition that failed ([`keep`]) before it asks for the original loop; the text of the reason has a mark for each.
+//! Compiled code keeps the two sides of the condition that failed ([`keep`]) before it asks for the original
+//! loop; the text of the reason has a mark for each.
 
 use std::cell::Cell;
 

@@ -1,13 +1,16 @@
 //! What may be lost to find out whether the other side is faster.
 //!
-//! Problem: nobody knows what a side takes that was never tried, and where the device is never worth it each trial is a loss. Trials as such,
-//! however few, cost 5 to 10% of 40 executions where the device takes twice as long. Approach: never fall behind the host by more
-//! than a small part of what it would have taken for all executions so far (conservative bandits; Wu, Shariff, Lattimore, Szepesvári: Conservative
-//! Bandits, ICML 2016, section 2). What the trials lost is counted as it was measured; what the next one may lose, by the estimate and how wrong estimates
-//! are until there are measurements, and by these then. Executions that gain pay back what was lost, but are no savings for later.
+//! Problem: nobody knows what a side takes that was never tried, and where the device is never worth it each
+//! trial is a loss. Trials as such, however few, cost 5 to 10% of 40 executions where the device takes twice
+//! as long. Approach: never fall behind the host by more than a small part of what it would have taken for
+//! all executions so far (conservative bandits; Wu, Shariff, Lattimore, Szepesvári: Conservative Bandits,
+//! ICML 2016, section 2). What the trials lost is counted as it was measured; what the next one may lose, by
+//! the estimate and how wrong estimates are until there are measurements, and by these then. Executions that
+//! gain pay back what was lost, but are no savings for later.
 //!
-//! Example: 100 µs on the host, 90 µs on the device by the estimate: at most 135, as far as estimates can be trusted, so it is tried at once. It takes 200:
-//! the next trial, expected to take 110, waits until 55 executions are over. Had it taken 50, the device would have had all that follow.
+//! Example: 100 µs on the host, 90 µs on the device by the estimate: at most 135, as far as estimates can be
+//! trusted, so it is tried at once. It takes 200: the next trial, expected to take 110, waits until 55
+//! executions are over. Had it taken 50, the device would have had all that follow.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -16,9 +19,11 @@ use super::{Figure, LONG, MEASURED};
 
 /// How many times as long as estimated a side may well take.
 pub(super) const WRONG: f64 = 1.5;
-/// A side that is estimated to take this part of what is known is tried again after the first time, whatever that took: it may have been cold.
+/// A side that is estimated to take this part of what is known is tried again after the first time, whatever
+/// that took: it may have been cold.
 const CONVINCING: f64 = 0.7;
-/// What may be lost in executions of moderate length: this part of one, and of all so far. A single trial that takes twice as long is 2.5% of 40.
+/// What may be lost in executions of moderate length: this part of one, and of all so far. A single trial
+/// that takes twice as long is 2.5% of 40.
 const FIRST: f64 = 0.6;
 const MORE: f64 = 1.0 / 200.0;
 /// What may be lost in the long run.
@@ -45,8 +50,8 @@ impl Budget {
         self.executions.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// One that was not took so many seconds, where the host takes `host`, if that is known. A `first` one may have been cold: of what it took
-    /// longer only as much counts as the host takes.
+    /// One that was not took so many seconds, where the host takes `host`, if that is known. A `first` one
+    /// may have been cold: of what it took longer only as much counts as the host takes.
     pub fn elsewhere(&self, on: On, seconds: f64, host: Option<f64>, first: bool) {
         self.executions.fetch_add(1, Ordering::Relaxed);
         if let Some(host) = host {
@@ -76,13 +81,14 @@ impl Budget {
         self.lost(On::Device) + self.lost(On::Both) + loss.max(0.0) <= self.limit(known)
     }
 
-    /// Whether what seemed better has lost too much all the same, where the host takes `host`: its times may vary more than its figure says.
+    /// Whether what seemed better has lost too much all the same, where the host takes `host`: its times may
+    /// vary more than its figure says.
     pub fn is_spent(&self, on: On, host: f64) -> bool {
         self.lost(on) > self.limit(host)
     }
 
-    /// Whether a side may be tried whose time is not known, but estimated, where another one takes `known`. A long execution follows the
-    /// estimate: there may be few of them.
+    /// Whether a side may be tried whose time is not known, but estimated, where another one takes `known`. A
+    /// long execution follows the estimate: there may be few of them.
     pub fn tries(&self, on: On, side: &Side, estimated: f64, known: f64) -> bool {
         let expected = match (side.count(), side.after(1)) {
             (1, Some(first)) => (first.min(WRONG * estimated) * estimated).sqrt(),

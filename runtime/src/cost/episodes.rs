@@ -1,15 +1,18 @@
 //! What sequences of executions took whose arrays may stay on the device in between.
 //!
-//! Problem: executions in a hold share their transfers, so the times of single ones say little. Each one alone would stay on the host, or go to
-//! the device when what was missed so far has paid for the transfers, which is at most twice the best with hindsight, but a third more
-//! than the best where the sequence comes again and again. Approach: an *episode* begins with the first execution whose arrays the device does not have,
-//! and ends when the program writes what it touched, or when nothing may stay any more ([`crate::hold`]). It takes one of three courses, all on the
-//! host, all on the device, or mixed. Where episodes of the same first execution and about the same work come again, the time
-//! of each course is kept, the transfers and what the program does in between included, and the best one is taken. The host comes
+//! Problem: executions in a hold share their transfers, so the times of single ones say little. Each one
+//! alone would stay on the host, or go to the device when what was missed so far has paid for the transfers,
+//! which is at most twice the best with hindsight, but a third more than the best where the sequence comes
+//! again and again. Approach: an *episode* begins with the first execution whose arrays the device does not
+//! have, and ends when the program writes what it touched, or when nothing may stay any more
+//! ([`crate::hold`]). It takes one of three courses, all on the host, all on the device, or mixed. Where
+//! episodes of the same first execution and about the same work come again, the time of each course is kept,
+//! the transfers and what the program does in between included, and the best one is taken. The host comes
 //! first: what the others may lose to be known is bounded ([`super::budget`]).
 //!
-//! Example: 40 executions take 0.98 ms on the host and 0.47 on the device; left to themselves, four wait until the transfers have paid, and all take
-//! 0.59. Two episodes take the mixed course, three go to the host, three to the device, one more is mixed, the rest goes to the device as a whole.
+//! Example: 40 executions take 0.98 ms on the host and 0.47 on the device; left to themselves, four wait
+//! until the transfers have paid, and all take 0.59. Two episodes take the mixed course, three go to the
+//! host, three to the device, one more is mixed, the rest goes to the device as a whole.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -27,7 +30,8 @@ const ALIKE: f64 = 1.0 / 8.0;
 
 /// A long course that seems no better is not tried for that: it is estimated to take this many times as long.
 const MARGIN: f64 = 1.1;
-/// The mixed course, before it was taken, is estimated to take this many times as long as the best one. It takes at most twice as long.
+/// The mixed course, before it was taken, is estimated to take this many times as long as the best one. It
+/// takes at most twice as long.
 const MIXED_MARGIN: f64 = 4.0 / 3.0;
 
 /// Where the executions of an episode ran.
@@ -120,7 +124,8 @@ impl Kind {
 
     fn plan(&self) -> Course {
         let [host, device] = [0, 1].map(|at| self.estimates[at].get());
-        // What the original loops take comes first, all else is measured by that: after one episode that took longer, or two of the same length.
+        // What the original loops take comes first, all else is measured by that: after one episode that took
+        // longer, or two of the same length.
         let mixed = &self.sides[MIXED];
         if let (Some(host), Some(took), None) =
             (self.sides[HOST].after(2).or(host), mixed.after(1), self.known(HOST))
@@ -206,7 +211,8 @@ mod tests {
 
     const SIZE: Size = Size { work: 1e5, moved: 1e-4 };
 
-    /// The courses of episodes that take so long on the host, on the device and mixed, where the estimates are `estimated`.
+    /// The courses of episodes that take so long on the host, on the device and mixed, where the estimates
+    /// are `estimated`.
     fn courses(episodes: &Episodes, count: usize, work: f64, estimated: [f64; 2], real: [f64; 3]) -> String {
         let [host, device] = estimated;
         let run = |_| {

@@ -1,18 +1,22 @@
 //! What executions of the same size took, on either side.
 //!
-//! Problem: the scales of [`super::Learned`] stand for sizes within a factor of eight, and a side that looks a little worse by them is never tried. Where
-//! both sides take about as long, that is too coarse: a product of 64 x 64 stayed on the device for 54 µs where the host takes 43. Approach: for the
-//! few sizes that a SCoP ran with last the times of both sides are kept as they were measured, and count in place of the estimates. The
-//! host, where it is not known, is tried where that is cheap: where the estimates differ by less than [`CLEAR`] and the loop is short, or where all
-//! trials together cost no more than [`SHARE`] of what executions of this size took so far; the device as long as little is lost to the host
-//! by that ([`super::budget`]). Now and then, ever more rarely, the side that
-//! was a little slower gets another chance, since other programs may have disturbed it: two executions, since after a change of sides the first one is
-//! cold.
+//! Problem: the scales of [`super::Learned`] stand for sizes within a factor of eight, and a side that looks
+//! a little worse by them is never tried. Where both sides take about as long, that is too coarse: a product
+//! of 64 x 64 stayed on the device for 54 µs where the host takes 43. Approach: for the few sizes that a SCoP
+//! ran with last the times of both sides are kept as they were measured, and count in place of the estimates.
+//! The host, where it is not known, is tried where that is cheap: where the estimates differ by less than
+//! [`CLEAR`] and the loop is short, or where all trials together cost no more than [`SHARE`] of what
+//! executions of this size took so far; the device as long as little is lost to the host by that
+//! ([`super::budget`]). Now and then, ever more rarely, the side that was a little slower gets another
+//! chance, since other programs may have disturbed it: two executions, since after a change of sides the
+//! first one is cold.
 //!
-//! Only executions whose arrays go there and back each time are compared: what stays in a hold moves once for many executions ([`super::episodes`]).
+//! Only executions whose arrays go there and back each time are compared: what stays in a hold moves once for
+//! many executions ([`super::episodes`]).
 //!
-//! Example: 50 µs on the device by the estimate, 60 on the host. Four executions on the device take 54 µs, four on the host 43; the
-//! rest stay on the host, but for some (the 32nd and 33rd, the 64th, ...) that look whether the device is still slower.
+//! Example: 50 µs on the device by the estimate, 60 on the host. Four executions on the device take 54 µs,
+//! four on the host 43; the rest stay on the host, but for some (the 32nd and 33rd, the 64th, ...) that look
+//! whether the device is still slower.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -20,15 +24,18 @@ use super::budget::{Budget, On};
 use super::{CLEAR, Estimate, Figure, LONG, MEASURED};
 use crate::base::size::Size;
 
-/// Sizes that are known at once. More (a loop around the SCoP changes its size) displace each other, and are left to the estimates.
+/// Sizes that are known at once. More (a loop around the SCoP changes its size) displace each other, and are
+/// left to the estimates.
 const SIZES: usize = 8;
 /// A side is known after so many measurements; the first ones are cold.
 const KNOWN: u64 = 4;
 /// What trials of the other side may cost of the time so far.
 const SHARE: f64 = 1.0 / 32.0;
-/// A measurement above the figure raises it by this part of the difference: what disturbs a measurement makes it longer, never shorter.
+/// A measurement above the figure raises it by this part of the difference: what disturbs a measurement makes
+/// it longer, never shorter.
 const RISE: f64 = 1.0 / 8.0;
-/// The first execution, both sides being known, that may try the slower one again: where that was hardly slower, and where it was a little.
+/// The first execution, both sides being known, that may try the slower one again: where that was hardly
+/// slower, and where it was a little.
 pub(super) const CLOSE_RETRY: u64 = 4;
 pub(super) const FIRST_RETRY: u64 = 32;
 /// So much slower it may have been.
@@ -97,7 +104,8 @@ struct Times {
     budget: Budget,
 }
 
-/// The sizes that a SCoP ran with last. Threads that measure at once may lose measurements, or count one for another size.
+/// The sizes that a SCoP ran with last. Threads that measure at once may lose measurements, or count one for
+/// another size.
 #[derive(Debug, Default)]
 pub struct History {
     sizes: [Times; SIZES],
@@ -174,7 +182,8 @@ impl History {
     }
 }
 
-/// Whether a side, estimated to take `unknown`, may be tried so many times where the other one took `known`, `times` times.
+/// Whether a side, estimated to take `unknown`, may be tried so many times where the other one took `known`,
+/// `times` times.
 pub(super) fn is_cheap(trials: u64, unknown: f64, known: f64, times: f64) -> bool {
     let short = (MEASURED..LONG).contains(&unknown) && unknown < CLEAR * known;
     short || trials as f64 * (unknown - known) < SHARE * times * known

@@ -1,10 +1,12 @@
 //! Inspections for nothing: lists of integers that were looked at before executions that stayed on the host.
 //!
-//! **Problem.** The side of an execution is chosen when the ranges of its arrays are known, and ranges that data decides are known behind an inspection, which may take half as long as
-//! the original loop. Where the host is chosen each time, the program is slower for having been compiled with pollyrs.
+//! **Problem.** The side of an execution is chosen when the ranges of its arrays are known, and ranges that
+//! data decides are known behind an inspection, which may take half as long as the original loop. Where the
+//! host is chosen each time, the program is slower for having been compiled with pollyrs.
 //!
-//! **Approach.** After the host was chosen, as many executions run there without an inspection as make it a small part of what they take. What is looked at
-//! less often than that is looked at again: sizes and rates change.
+//! **Approach.** After the host was chosen, as many executions run there without an inspection as make it a
+//! small part of what they take. What is looked at less often than that is looked at again: sizes and rates
+//! change.
 //!
 //! # Invariant
 //! An inspection that is refused leaves the original loop, which may always run.
@@ -15,7 +17,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Executions without an inspection behind one for nothing: an inspection reads what the loop reads, at most, and is so no more than a twentieth.
+/// Executions without an inspection behind one for nothing: an inspection reads what the loop reads, at most,
+/// and is so no more than a twentieth.
 const WITHOUT: u32 = 20;
 /// Lists that are remembered; all are forgotten when there are more.
 const LISTS: usize = 1024;

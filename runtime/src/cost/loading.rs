@@ -1,16 +1,20 @@
 //! When the code of a SCoP is loaded.
 //!
-//! Problem: loading takes [`CUBIN`] or longer, as much as several short executions of the original loop. The ski-rental rule pays once the gains that
-//! were missed add up to that; but gains are differences of estimates, and a SCoP whose code is not loaded was never on the device: an estimate that is
-//! half as long as the truth invents gains, and loading for them loses a tenth of the first 40 executions or more. Approach: besides, the price has to come
-//! back by gains that a wrong estimate can not invent. For these the device takes [`WRONG`] times what it is estimated to take, and the host a part
-//! of it, as long as few measurements say what it takes ([`trusted`]). Either a few executions like this one get the price back ([`SOON`]), or those that were
-//! missed would have paid more than that ([`SLOWLY`]), or the price is a small part of what the original loop has taken so far (the bound of
-//! [`super::budget`]), so that little is lost whatever comes.
+//! Problem: loading takes [`CUBIN`] or longer, as much as several short executions of the original loop. The
+//! ski-rental rule pays once the gains that were missed add up to that; but gains are differences of
+//! estimates, and a SCoP whose code is not loaded was never on the device: an estimate that is half as long
+//! as the truth invents gains, and loading for them loses a tenth of the first 40 executions or more.
+//! Approach: besides, the price has to come back by gains that a wrong estimate can not invent. For these the
+//! device takes [`WRONG`] times what it is estimated to take, and the host a part of it, as long as few
+//! measurements say what it takes ([`trusted`]). Either a few executions like this one get the price back
+//! ([`SOON`]), or those that were missed would have paid more than that ([`SLOWLY`]), or the price is a small
+//! part of what the original loop has taken so far (the bound of [`super::budget`]), so that little is lost
+//! whatever comes.
 //!
-//! Example: 67 µs on the host, known; 20 on the device by the estimate. The code is loaded when 11 executions have missed 47 µs each, for surely it gains
-//! 67 - 1.5 * 20 = 37 µs, and gets the price back after 14. With 38 on the device it surely gains 10 µs, and waits until that is 1.5 ms, 150 executions. With
-//! 60 nothing is sure: 32 ms, 480 executions.
+//! Example: 67 µs on the host, known; 20 on the device by the estimate. The code is loaded when 11 executions
+//! have missed 47 µs each, for surely it gains 67 - 1.5 * 20 = 37 µs, and gets the price back after 14. With
+//! 38 on the device it surely gains 10 µs, and waits until that is 1.5 ms, 150 executions. With 60 nothing is
+//! sure: 32 ms, 480 executions.
 
 use super::budget::WRONG;
 use super::{Estimate, Figure, KNOWN, LONG};
@@ -24,7 +28,8 @@ const CUBIN: f64 = 0.5e-3;
 const SOON: f64 = 16.0;
 /// Those that come in more slowly have to pay this many times.
 const SLOWLY: f64 = 3.0;
-/// The price may be this part of what the host took where gains are only estimated. Trials lose as much again.
+/// The price may be this part of what the host took where gains are only estimated. Trials lose as much
+/// again.
 const SHARE: f64 = 1.0 / 64.0;
 
 /// What was missed while the code was not loaded. Threads that ask at once may lose some of it.
@@ -38,8 +43,8 @@ pub struct Loading {
 }
 
 impl Loading {
-    /// An execution would gain `gain` seconds, what it shares with others left out: whether the code is worth `price` seconds. If not, the gain is
-    /// missed. `measurements`: how often the host's time was measured.
+    /// An execution would gain `gain` seconds, what it shares with others left out: whether the code is worth
+    /// `price` seconds. If not, the gain is missed. `measurements`: how often the host's time was measured.
     pub fn pays(&self, estimate: &Estimate, gain: f64, measurements: u64, price: f64) -> bool {
         let host = estimate.host;
         let least = trusted(measurements, host) * host;
@@ -59,9 +64,10 @@ pub(super) fn sure_gain(estimate: &Estimate, gain: f64, measurements: u64) -> f6
     trusted(measurements, host) * host + leave - WRONG * device
 }
 
-/// The part of its estimated time that the host takes at least after so many measurements. The model's instance, a nanosecond, is that of a loop with a
-/// cache miss now and then; one that is vectorised and in the nearest cache takes 0.12 to 0.3, which loops that are estimated to be long rarely are.
-/// The first measurements are cold.
+/// The part of its estimated time that the host takes at least after so many measurements. The model's
+/// instance, a nanosecond, is that of a loop with a cache miss now and then; one that is vectorised and in
+/// the nearest cache takes 0.12 to 0.3, which loops that are estimated to be long rarely are. The first
+/// measurements are cold.
 fn trusted(measurements: u64, host: f64) -> f64 {
     match measurements {
         0 if host < LONG => 0.125,
@@ -71,8 +77,8 @@ fn trusted(measurements: u64, host: f64) -> f64 {
     }
 }
 
-/// What loading the code of a SCoP takes at most. Whether the device takes a cubin is known when it is there only; one that it refuses
-/// costs a compilation at the wrong time, once.
+/// What loading the code of a SCoP takes at most. Whether the device takes a cubin is known when it is there
+/// only; one that it refuses costs a compilation at the wrong time, once.
 pub fn price(scop: &Scop) -> f64 {
     if scop.images().iter().any(|image| [IMAGE_CUBIN, IMAGE_EARLY_CUBIN].contains(&image.kind)) {
         return CUBIN;
@@ -94,8 +100,8 @@ mod tests {
     /// The most that may be lost to the host.
     const LIMIT: f64 = 0.03;
 
-    /// A loop nest that was never executed: statement instances, bytes of the array that goes there and back, and how many times as long as
-    /// estimated both sides take.
+    /// A loop nest that was never executed: statement instances, bytes of the array that goes there and back,
+    /// and how many times as long as estimated both sides take.
     #[derive(Clone, Copy, Debug)]
     struct Nest {
         work: f64,
@@ -172,7 +178,8 @@ mod tests {
         let mut nests = Vec::new();
         for work in [3e4, 1e5, 1.5e5, 5e5, 2e6, 1e7, 1e8] {
             for bytes in [4_000, 32_000, 500_000, 8_000_000, 80_000_000] {
-                // From vectorised in the nearest cache to a division each; the device as far as its estimates are trusted.
+                // From vectorised in the nearest cache to a division each; the device as far as its estimates
+                // are trusted.
                 for host in [0.12, 0.2, 0.3, 0.45, 0.7, 1.0, 1.6, 3.0] {
                     for device in [0.6, 0.8, 1.0, 1.2, 1.45] {
                         nests.push(Nest { work, bytes, host, device });
@@ -203,7 +210,8 @@ mod tests {
 
     #[test]
     fn what_pays_is_loaded_soon() {
-        // Where the device takes a fifth of the time, and is estimated well: no later than where gains alone counted.
+        // Where the device takes a fifth of the time, and is estimated well: no later than where gains alone
+        // counted.
         let (mut lost, mut count) = (0.0, 0);
         for nest in nests().into_iter().filter(|nest| nest.device == 1.0) {
             let (host, device) = nest.seconds();

@@ -1,17 +1,19 @@
 //! What this machine can do: measured a few times, kept in a file, used by the estimates of [`crate::cost`].
 //!
-//! Problem: whether a loop is worth the device depends on how long the driver takes to start, on the link, and on the speed of both sides.
-//! A process that has to decide knows none of it before it has started the driver, which is what it has to decide about. Approach: the
-//! first processes that start the driver on a machine measure, in some 10 ms, and write the figures to `POLLYRS_RT_CACHE`; later ones
-//! read them at their first decision. Until then the figures are those of the machine that the constants of the cost model come from.
-//! Whatever else the machine does makes a measurement slower, never faster: of each figure the best one counts.
+//! Problem: whether a loop is worth the device depends on how long the driver takes to start, on the link,
+//! and on the speed of both sides. A process that has to decide knows none of it before it has started the
+//! driver, which is what it has to decide about. Approach: the first processes that start the driver on a
+//! machine measure, in some 10 ms, and write the figures to `POLLYRS_RT_CACHE`; later ones read them at their
+//! first decision. Until then the figures are those of the machine that the constants of the cost model come
+//! from. Whatever else the machine does makes a measurement slower, never faster: of each figure the best one
+//! counts.
 //!
 //! Invariants:
 //!
-//! * the file only changes where loops run, never what they compute, and no failure around it is an error: without a place to write nothing is
-//!   measured, and a file that does not make sense is as good as none;
-//! * a file appears as a whole (it is renamed into its place), and is small; there is one for each host, driver and choice of device,
-//!   since home folders are shared by machines;
+//! * the file only changes where loops run, never what they compute, and no failure around it is an error:
+//!   without a place to write nothing is measured, and a file that does not make sense is as good as none;
+//! * a file appears as a whole (it is renamed into its place), and is small; there is one for each host,
+//!   driver and choice of device, since home folders are shared by machines;
 //! * a process decides by one set of figures from its beginning to its end.
 
 use std::fs::{self, File};
@@ -44,7 +46,8 @@ pub struct Machine {
     pub host: f64,
 }
 
-/// The machine that the constants of the cost model were measured on, one H200 with 16 cores of a Xeon, by [`measure`].
+/// The machine that the constants of the cost model were measured on, one H200 with 16 cores of a Xeon, by
+/// [`measure`].
 pub const REFERENCE: Machine =
     Machine { startup: 0.2, launch: 3.6e-6, link: 52e9, thread: 12e9, device: 3650e9, host: 36e9 };
 /// Two measurements on one machine differ by as much: such figures count as the reference's.
@@ -89,7 +92,8 @@ impl Machine {
     }
 }
 
-/// The file with this machine's figures, whether it is there or not; None: the settings want none, or no place is known.
+/// The file with this machine's figures, whether it is there or not; None: the settings want none, or no
+/// place is known.
 pub fn file(config: &Config) -> Option<PathBuf> {
     let folder = config.cache.as_ref()?;
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
@@ -129,11 +133,13 @@ pub fn of_this_machine(config: &Config) -> Machine {
 /// Seconds that a start is later than another one, if that matters.
 const LATE: f64 = 0.1;
 
-/// Measures and writes, if that was not done often enough before. `startup`: what this process took. The device's context is not current.
+/// Measures and writes, if that was not done often enough before. `startup`: what this process took. The
+/// device's context is not current.
 pub fn calibrate(config: &Config, device: &Device, startup: f64) {
     let Some(path) = file(config) else { return };
     let before = kept(&path);
-    // The start is measured anyway. One that took far less than any before: those were of a machine under load.
+    // The start is measured anyway. One that took far less than any before: those were of a machine under
+    // load.
     let faster =
         |kept: &Kept| startup * NOISE < kept.machine.startup && kept.machine.startup - startup > LATE;
     if before.as_ref().is_some_and(|kept| kept.measurements >= MEASUREMENTS && !faster(kept)) {
@@ -156,7 +162,8 @@ pub fn calibrate(config: &Config, device: &Device, startup: f64) {
     }
 }
 
-/// Bytes of the copies that are measured: over the link, and on the device, where they have to be more than its caches hold.
+/// Bytes of the copies that are measured: over the link, and on the device, where they have to be more than
+/// its caches hold.
 const LINK_BYTES: usize = 8 << 20;
 const DEVICE_BYTES: usize = 128 << 20;
 /// Numbers of the arrays on the host, and launches.
@@ -210,7 +217,8 @@ fn measure(device: &Device, startup: f64) -> Result<Machine> {
     let stream = device.stream()?;
     let mut taken =
         Taken { api, stream, pinned: std::ptr::null_mut(), buffers: [0; 2], module: Handle::NULL };
-    // SAFETY: out-pointers to local variables; copies inside of what was allocated; a kernel without arguments.
+    // SAFETY: out-pointers to local variables; copies inside of what was allocated; a kernel without
+    // arguments.
     let (link, on_device, launch) = unsafe {
         api.host_allocate(&mut taken.pinned, LINK_BYTES, 0)?;
         for buffer in &mut taken.buffers {

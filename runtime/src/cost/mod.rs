@@ -1,4 +1,5 @@
-//! Whether the device is worth it: an estimate at each execution, where sizes are known, corrected by what executions took.
+//! Whether the device is worth it: an estimate at each execution, where sizes are known, corrected by what
+//! executions took.
 //!
 //! ```text
 //! device = (OVERHEAD + ARRAY * copies + launching(launches) + transfers(bytes in) + transfers(bytes out) + work * device instance)
@@ -6,28 +7,34 @@
 //! host   = work * host instance * host_scale
 //! ```
 //!
-//! The figures of launches, transfers and instances are constants of one machine, scaled by what was measured on this one
-//! ([`crate::cost::machine`], [`Rates`]).
+//! The figures of launches, transfers and instances are constants of one machine, scaled by what was measured
+//! on this one ([`crate::cost::machine`], [`Rates`]).
 //!
-//! `work` counts statement instances, of which a launch-bound or branchy kernel makes a hundred times fewer a second than a
-//! matrix product. So each SCoP keeps what it learnt ([`Learned`]): its launches, and for each side the factor between
-//! measured and estimated time, 1 until the first measurement, then a running geometric mean; one factor for each size of the work
-//! (caches, launches and vector loops make it depend on that), or that of the nearest known size. A wrong side is left after one or
-//! two executions: a first execution on the device that is slower than expected may have been a cold one, and gets a second try. Of executions whose host side is estimated below [`MEASURED`] few are timed on the
-//! host, so that short loops pay next to nothing for it. Sizes that come again are decided by what they took ([`history`]).
+//! `work` counts statement instances, of which a launch-bound or branchy kernel makes a hundred times fewer a
+//! second than a matrix product. So each SCoP keeps what it learnt ([`Learned`]): its launches, and for each
+//! side the factor between measured and estimated time, 1 until the first measurement, then a running
+//! geometric mean; one factor for each size of the work (caches, launches and vector loops make it depend on
+//! that), or that of the nearest known size. A wrong side is left after one or two executions: a first
+//! execution on the device that is slower than expected may have been a cold one, and gets a second try. Of
+//! executions whose host side is estimated below [`MEASURED`] few are timed on the host, so that short loops
+//! pay next to nothing for it. Sizes that come again are decided by what they took ([`history`]).
 //!
-//! Starting the driver takes [`Rates::startup`], loading a SCoP's code its [`price`]. Nobody knows how often a SCoP will
-//! run; so executions that would gain stay on the host until the gains they missed add up to the price, which is then paid:
-//! at most twice the best that could be done with hindsight (the ski-rental rule; Karlin, Manasse, Rudolph, Sleator:
-//! Competitive snoopy caching, Algorithmica 1988, section 2). One large execution pays at once. Of the code a wrong estimate must not be
-//! the reason ([`loading`]); of the driver's start the loss is bounded by a part of the time that the process has run ([`starting`]). Starting the driver in a
-//! background thread would hide the price, but a program that ends or forks meanwhile would meet a driver half started.
+//! Starting the driver takes [`Rates::startup`], loading a SCoP's code its [`price`]. Nobody knows how often
+//! a SCoP will run; so executions that would gain stay on the host until the gains they missed add up to the
+//! price, which is then paid: at most twice the best that could be done with hindsight (the ski-rental rule;
+//! Karlin, Manasse, Rudolph, Sleator: Competitive snoopy caching, Algorithmica 1988, section 2). One large
+//! execution pays at once. Of the code a wrong estimate must not be the reason ([`loading`]); of the driver's
+//! start the loss is bounded by a part of the time that the process has run ([`starting`]). Starting the
+//! driver in a background thread would hide the price, but a program that ends or forks meanwhile would meet
+//! a driver half started.
 //!
-//! An execution that turns out badly on the device is given up: nothing has come back yet, so the original loop can still run.
-//! That happens when it has taken [`PATIENCE`] times what the host is estimated to need, and kernels remain to be launched.
+//! An execution that turns out badly on the device is given up: nothing has come back yet, so the original
+//! loop can still run. That happens when it has taken [`PATIENCE`] times what the host is estimated to need,
+//! and kernels remain to be launched.
 //!
-//! Example: `y[i] += a[i]` on 10^6 doubles: host 1 ms; device 10 µs + 9 µs + 3 µs + 0.55 ms in + 0.27 ms out + 20 µs = 0.9 ms, a
-//! gain of 0.1 ms: about 2,000 such executions pass before the driver is started for them.
+//! Example: `y[i] += a[i]` on 10^6 doubles: host 1 ms; device 10 µs + 9 µs + 3 µs + 0.55 ms in + 0.27 ms
+//! out + 20 µs = 0.9 ms, a gain of 0.1 ms: about 2,000 such executions pass before the driver is started for
+//! them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -58,13 +65,14 @@ pub use starting::Wait;
 pub const OVERHEAD: f64 = 10e-6;
 /// Seconds for a copy, however small (3 µs measured).
 const ARRAY: f64 = 3e-6;
-/// Seconds for a launch that goes as part of a graph ([`crate::gpu::chain`]; 1.14 to 1.18 µs measured), where one alone takes what [`REFERENCE`]
-/// says.
+/// Seconds for a launch that goes as part of a graph ([`crate::gpu::chain`]; 1.14 to 1.18 µs measured), where
+/// one alone takes what [`REFERENCE`] says.
 const CHAINED: f64 = 1.2e-6;
 /// Launches that go one by one.
 const ALONE: f64 = 64.0;
-/// Large arrays in ordinary memory go as fast as all threads copy, but no faster than the link, and both not alone: by this part of
-/// what [`REFERENCE`] says. Measured for 256 MB with 1, 2, 4, 8 threads: 12, 22, 38, 50 GB/s.
+/// Large arrays in ordinary memory go as fast as all threads copy, but no faster than the link, and both not
+/// alone: by this part of what [`REFERENCE`] says. Measured for 256 MB with 1, 2, 4, 8 threads: 12, 22, 38,
+/// 50 GB/s.
 const SHARE: f64 = 0.92;
 /// The first megabytes of an array go slower: 1 MB takes 65 µs, 4 MB 200 µs.
 const SLOW_BYTES: f64 = 4e6;
@@ -77,14 +85,14 @@ const HOST_INSTANCE: f64 = 1e-9;
 pub const MEASURED: f64 = 20e-6;
 /// Of so many one.
 const SHORT_MEASURED_EVERY: u64 = 16;
-/// What is shorter stays on the host without further ado: an execution that moves its arrays takes 10 µs, one whose arrays are there 4, and a call of the
-/// library that says no 0.3.
+/// What is shorter stays on the host without further ado: an execution that moves its arrays takes 10 µs, one
+/// whose arrays are there 4, and a call of the library that says no 0.3.
 pub const TINY: f64 = 9e-6;
 /// Executions in holds that are measured: the first ones, and of so many one.
 const HELD_MEASURED: u64 = 4;
 const HELD_MEASURED_EVERY: u64 = 32;
-/// The host's time is known after so many measurements: its first ones are cold. Until then it has to be this many times the device's, or long,
-/// for the device to be used.
+/// The host's time is known after so many measurements: its first ones are cold. Until then it has to be this
+/// many times the device's, or long, for the device to be used.
 const KNOWN: u64 = 4;
 const CLEAR: f64 = 2.0;
 const LONG: f64 = 10e-3;
@@ -269,7 +277,8 @@ impl Scales {
         self.counts[Scales::class(work)].load(Ordering::Relaxed)
     }
 
-    /// An execution took `measured` where `unscaled` would be without any scale. The first `cold` ones replace what was before.
+    /// An execution took `measured` where `unscaled` would be without any scale. The first `cold` ones
+    /// replace what was before.
     fn correct(&self, work: f64, measured: f64, unscaled: f64, cold: u64) {
         let class = Scales::class(work);
         if self.counts[class].fetch_add(1, Ordering::Relaxed) < cold {
@@ -355,8 +364,8 @@ impl Learned {
         n < HELD_MEASURED || n.is_multiple_of(HELD_MEASURED_EVERY)
     }
 
-    /// Whether the device is a little better by figures of which the host's are not known well. `held`: the arrays may stay there, and
-    /// transfers may be needed this time only.
+    /// Whether the device is a little better by figures of which the host's are not known well. `held`: the
+    /// arrays may stay there, and transfers may be needed this time only.
     pub fn is_doubtful(&self, estimate: &Estimate, held: bool) -> bool {
         let Estimate { host, device, work, transfers, leave, .. } = *estimate;
         let device = if held { device - transfers } else { device };
@@ -412,12 +421,13 @@ impl Learned {
         }
     }
 
-    /// Counts a gain that is missed if the answer is no: whether the code is worth loading, which takes `price` seconds.
+    /// Counts a gain that is missed if the answer is no: whether the code is worth loading, which takes
+    /// `price` seconds.
     pub fn worth_loading(&self, estimate: &Estimate, gain: f64, price: f64) -> bool {
         self.loading.pays(estimate, gain, self.host_scale.count(estimate.work), price)
     }
-    /// The same for the driver's start; if not, what it waits for. `price`: seconds, with those of the code if it has to be loaded. `age`: how long the
-    /// process has run.
+    /// The same for the driver's start; if not, what it waits for. `price`: seconds, with those of the code
+    /// if it has to be loaded. `age`: how long the process has run.
     pub fn worth_starting(
         &self,
         estimate: &Estimate,

@@ -1,4 +1,5 @@
-//! What 40 executions lose to the host alone, and how soon a faster device is found: simulations of the deciding rules.
+//! What 40 executions lose to the host alone, and how soon a faster device is found: simulations of the
+//! deciding rules.
 
 use super::episodes::{Course, Episodes, Finished};
 use super::history::{Advice, History};
@@ -141,7 +142,8 @@ fn a_device_that_pays_is_found_soon() {
             let first = sides.find('d');
             assert!(first.is_some_and(|first| first <= 4), "{error} {series:?}: {sides}");
             assert!(sides[8..].matches('h').count() <= 4, "{error} {series:?}: {sides}");
-            // What a bad mixed episode lost can not be lost again for a device that is estimated to be hardly faster.
+            // What a bad mixed episode lost can not be lost again for a device that is estimated to be hardly
+            // faster.
             for mixed in [0.6, 1.0, 1.5, 2.0].into_iter().filter(|mixed| mixed * error < 2.5) {
                 let (courses, _) = together(series, device, mixed * HOST, error * device);
                 assert!(courses[12..].matches('d').count() >= 20, "{error} {mixed} {series:?}: {courses}");
@@ -157,7 +159,8 @@ fn a_device_that_pays_is_found_soon() {
 
 #[test]
 fn long_executions_follow_the_estimate() {
-    // There may be few of them: what is estimated to be slower is not tried, what turns out slower is left at once.
+    // There may be few of them: what is estimated to be slower is not tried, what turns out slower is left at
+    // once.
     let history = History::default();
     let size = Size { work: 1e9, moved: 1e-2 };
     let advise = |device: f64| {

@@ -1,14 +1,17 @@
 //! When the driver is started.
 //!
-//! Problem: the start takes [`super::Rates::startup`], a fifth of a second, once a process, and nobody knows what the process has left to do. The ski-rental
-//! rule alone, which pays once the gains that were missed add up to the price, loses a whole start where the process ends right after it: a program of
-//! 300 ms takes 500. Approach: the start belongs to the price of the execution for which it happens. What that execution surely gains
-//! ([`sure_gain`]) is taken off; what is left may be lost, and is paid only if it is at most [`SHARE`] of the time that the process has run so far. So
-//! whenever a process ends, the start has not cost it more than that. Besides, gains that were missed have to add up to the price, as before: in a process that has run
-//! for hours a start for a microsecond is a loss, too.
+//! Problem: the start takes [`super::Rates::startup`], a fifth of a second, once a process, and nobody knows
+//! what the process has left to do. The ski-rental rule alone, which pays once the gains that were missed add
+//! up to the price, loses a whole start where the process ends right after it: a program of 300 ms takes 500.
+//! Approach: the start belongs to the price of the execution for which it happens. What that execution surely
+//! gains ([`sure_gain`]) is taken off; what is left may be lost, and is paid only if it is at most [`SHARE`]
+//! of the time that the process has run so far. So whenever a process ends, the start has not cost it more
+//! than that. Besides, gains that were missed have to add up to the price, as before: in a process that has
+//! run for hours a start for a microsecond is a loss, too.
 //!
-//! Example: a loop that takes 10 s on the host by the estimate, never measured, and 0.1 on the device: surely 2.5 s - 0.15, so the driver is started at once. One
-//! of 10 ms, again and again: after 20 of them the gains would pay, but the process has to have run for 4 s.
+//! Example: a loop that takes 10 s on the host by the estimate, never measured, and 0.1 on the device: surely
+//! 2.5 s - 0.15, so the driver is started at once. One of 10 ms, again and again: after 20 of them the gains
+//! would pay, but the process has to have run for 4 s.
 
 use super::loading::sure_gain;
 use super::{Estimate, Figure};
@@ -36,8 +39,9 @@ impl Starting {
         Starting { missed: Figure::new() }
     }
 
-    /// An execution would gain `gain` seconds, of which the host's time was measured so often: whether the driver, and what else has to be there for
-    /// this execution, is worth `price` seconds. `age`: how long the process has run; asked only where the rest speaks for a start.
+    /// An execution would gain `gain` seconds, of which the host's time was measured so often: whether the
+    /// driver, and what else has to be there for this execution, is worth `price` seconds. `age`: how long
+    /// the process has run; asked only where the rest speaks for a start.
     pub fn pays(
         &self,
         estimate: &Estimate,
@@ -73,8 +77,8 @@ mod tests {
         Estimate { host, device, work: 1e9 * host, unscaled: device, transfers: 0.0, moved: 0.0, leave: 0.0 }
     }
 
-    /// A process: `before` seconds of something else, then executions with as much of something else behind each. The estimates are measured times
-    /// after the first execution.
+    /// A process: `before` seconds of something else, then executions with as much of something else behind
+    /// each. The estimates are measured times after the first execution.
     #[derive(Clone, Copy, Debug)]
     struct Process {
         before: f64,
@@ -85,7 +89,8 @@ mod tests {
         estimated_device: f64,
     }
 
-    /// The execution for which the driver is started, and seconds after each with the choice and with the host alone.
+    /// The execution for which the driver is started, and seconds after each with the choice and with the
+    /// host alone.
     fn run(process: Process, executions: u64) -> (Option<u64>, Vec<(f64, f64)>) {
         let Process { before, between, host, device, .. } = process;
         let (starting, mut started, mut clock, mut plain) = (Starting::default(), None, before, before);

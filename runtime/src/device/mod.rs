@@ -3,8 +3,9 @@
 //! Invariants that every device keeps:
 //!
 //! * operations on one queue take effect in the order of the calls; queues are independent of each other;
-//! * an allocation for host address `a` has a device address congruent to `a` modulo [`WIDEST_ACCESS`], on the emulated device modulo
-//!   [`ALIGNMENT`], so that whatever code generation knows about the alignment of accesses to the host's memory holds on the device as well;
+//! * an allocation for host address `a` has a device address congruent to `a` modulo [`WIDEST_ACCESS`], on
+//!   the emulated device modulo [`ALIGNMENT`], so that whatever code generation knows about the alignment of
+//!   accesses to the host's memory holds on the device as well;
 //! * dropping a queue waits for its work and gives back all it holds; it can be dropped in any state.
 
 pub mod code;
@@ -21,13 +22,15 @@ use crate::base::spans::Span;
 use crate::device::code::ModuleSlot;
 use crate::device::results::Returning;
 
-/// The driver aligns allocations to 256 bytes at least (CUDA C Programming Guide, "Device Memory Accesses"). Addresses of the emulated device equal
-/// the host's modulo this: its kernels are code of the host, with whatever vectors its compiler makes.
+/// The driver aligns allocations to 256 bytes at least (CUDA C Programming Guide, "Device Memory Accesses").
+/// Addresses of the emulated device equal the host's modulo this: its kernels are code of the host, with
+/// whatever vectors its compiler makes.
 pub const ALIGNMENT: u64 = 256;
 
-/// What kernels for GPUs need of it: the widest access, whose alignment is that of the host's, or tested. But for the rest by this, arrays begin at
-/// a multiple of [`ALIGNMENT`]: `malloc` puts large ones 16 bytes behind a page, where each part of a row that a warp loads lies on two
-/// cache lines (products of doubles at 4096 took 15% longer, `bench/notes/002-matrix-products.md`).
+/// What kernels for GPUs need of it: the widest access, whose alignment is that of the host's, or tested. But
+/// for the rest by this, arrays begin at a multiple of [`ALIGNMENT`]: `malloc` puts large ones 16 bytes
+/// behind a page, where each part of a row that a warp loads lies on two cache lines (products of doubles at
+/// 4096 took 15% longer, `bench/notes/002-matrix-products.md`).
 pub const WIDEST_ACCESS: u64 = 16;
 
 /// What fresh memory holds.
@@ -68,24 +71,25 @@ pub trait Queue {
         None
     }
 
-    /// `bytes` (> 0) of device memory at an address congruent to `host` modulo [`WIDEST_ACCESS`], on the emulated device modulo [`ALIGNMENT`].
+    /// `bytes` (> 0) of device memory at an address congruent to `host` modulo [`WIDEST_ACCESS`], on the
+    /// emulated device modulo [`ALIGNMENT`].
     fn allocate(&mut self, bytes: u64, host: u64) -> Result<u64>;
 
-    /// Takes back memory that [`Queue::allocate`] gave: work of this queue that was queued before may still use it, work that is
-    /// queued later may get it.
+    /// Takes back memory that [`Queue::allocate`] gave: work of this queue that was queued before may still
+    /// use it, work that is queued later may get it.
     fn give_back(&mut self, device: u64);
 
     /// The next work is another execution's.
     fn aim(&mut self, scop: &'static Scop, module: &'static ModuleSlot) -> Result<()>;
 
-    /// Device memory for an array that outlives this execution. None: the array gets memory of its own. Asked once for each
-    /// array, before the first copy. `whole`: nothing or all of the written range comes back.
+    /// Device memory for an array that outlives this execution. None: the array gets memory of its own. Asked
+    /// once for each array, before the first copy. `whole`: nothing or all of the written range comes back.
     fn adopt(&mut self, _array: &Array, _whole: bool) -> Result<Option<Adopted>> {
         Ok(None)
     }
 
-    /// Array `index` of the SCoP got device memory; `argument` is the address of its element with all subscripts 0.
-    /// `held`: the memory has contents of earlier executions and stays.
+    /// Array `index` of the SCoP got device memory; `argument` is the address of its element with all
+    /// subscripts 0. `held`: the memory has contents of earlier executions and stays.
     fn placed(&mut self, _index: usize, _array: &Array, _device: u64, _argument: u64, _held: bool) {}
 
     /// The sizes of the inner ones of an array's `dims` dimensions, for reports.
@@ -124,7 +128,8 @@ pub trait Queue {
     /// Copies to the device.
     ///
     /// # Safety
-    /// `from` is readable and stays unchanged until [`Queue::synchronize`]; `to` lies in an allocation of this queue.
+    /// `from` is readable and stays unchanged until [`Queue::synchronize`]; `to` lies in an allocation of
+    /// this queue.
     unsafe fn copy_in(&mut self, to: u64, from: *const u8, bytes: u64) -> Result<()>;
 
     /// Whether copying rows takes less than copying all of the range that they lie in.
@@ -162,7 +167,8 @@ pub trait Queue {
         Ok(())
     }
 
-    /// The copies to the device up to the last mark have read the program's memory. Kernels behind them may still run.
+    /// The copies to the device up to the last mark have read the program's memory. Kernels behind them may
+    /// still run.
     fn await_copies(&mut self) -> Result<()> {
         self.synchronize()
     }
@@ -173,7 +179,8 @@ pub trait Queue {
     /// The arguments are what the kernel expects.
     unsafe fn launch(&mut self, kernel: usize, blocks: u64, arguments: &[u64]) -> Result<()>;
 
-    /// Whether copies can run beside kernels. If not, the functions below, up to [`Queue::follow`], do nothing but launch.
+    /// Whether copies can run beside kernels. If not, the functions below, up to [`Queue::follow`], do
+    /// nothing but launch.
     fn overlaps(&self) -> bool {
         false
     }
@@ -196,8 +203,8 @@ pub trait Queue {
     /// Of the next copy: whether others come right before and behind it.
     fn neighbours(&mut self, _before: bool, _behind: bool) {}
 
-    /// [`Queue::launch`] of a slice, after [`Queue::fork`]: behind the copies so far and the launches before, beside other slices of its launch, of which
-    /// it may be the `first`.
+    /// [`Queue::launch`] of a slice, after [`Queue::fork`]: behind the copies so far and the launches before,
+    /// beside other slices of its launch, of which it may be the `first`.
     ///
     /// # Safety
     /// As for [`Queue::launch`].
@@ -217,7 +224,8 @@ pub trait Queue {
         true
     }
 
-    /// Copies that follow, beside what was launched, wait for a slice, and for those before it only if they did.
+    /// Copies that follow, beside what was launched, wait for a slice, and for those before it only if they
+    /// did.
     fn follow(&mut self, _slice: usize) -> Result<()> {
         Ok(())
     }
@@ -257,13 +265,15 @@ pub trait Queue {
     /// Waits for everything so far and reports its errors.
     fn synchronize(&mut self) -> Result<()>;
 
-    /// Memory of the host for results on their way, as fast to reach as the device knows. Lives as long as the queue.
+    /// Memory of the host for results on their way, as fast to reach as the device knows. Lives as long as
+    /// the queue.
     fn landing(&mut self, bytes: u64) -> Result<*mut u8>;
 
     /// [`Queue::deliver`] of so many bytes comes soon: the device's helpers wake up meanwhile.
     fn expect_delivery(&mut self, _bytes: u64) {}
 
-    /// Copies between places of the host, as fast as the device's helpers can. Can't fail: some results may be in place.
+    /// Copies between places of the host, as fast as the device's helpers can. Can't fail: some results may
+    /// be in place.
     ///
     /// # Safety
     /// As for [`std::ptr::copy_nonoverlapping`].
@@ -298,8 +308,8 @@ pub trait Queue {
         false
     }
 
-    /// Copies to the host piece by piece: each goes with its offset to `store`, on several threads at once. All are stored at
-    /// the return; after an error some may be. The offsets are multiples of 4096.
+    /// Copies to the host piece by piece: each goes with its offset to `store`, on several threads at once.
+    /// All are stored at the return; after an error some may be. The offsets are multiples of 4096.
     ///
     /// # Safety
     /// `from` lies in an allocation of this queue.
@@ -364,7 +374,8 @@ impl Queue for NoQueue {
     }
 }
 
-/// Zeroed bytes; a failing allocation is an error, not the end of the program. The system's zeros: large ones are not touched here.
+/// Zeroed bytes; a failing allocation is an error, not the end of the program. The system's zeros: large ones
+/// are not touched here.
 pub fn buffer(bytes: u64) -> Result<Vec<u8>> {
     let out_of_memory = || Error::OutOfMemory { bytes };
     let size = usize::try_from(bytes).map_err(|_| out_of_memory())?;

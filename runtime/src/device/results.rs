@@ -1,11 +1,12 @@
 //! Results on their way back to the program's memory.
 //!
-//! Problem: a copy to the host can fail half-way, and arrays that are read and written can't be restored. Invariants:
+//! Problem: a copy to the host can fail half-way, and arrays that are read and written can't be restored.
+//! Invariants:
 //!
-//! * results up to `POLLYRS_RT_STAGING` arrive in a buffer of the library first: then no failure at all can leave the program
-//!   with some of its results, and one wait serves kernels and copies;
-//! * larger ones are copied to their place, chunk by chunk, after a wait that reports the kernels' errors; a copy that fails
-//!   there ends the program;
+//! * results up to `POLLYRS_RT_STAGING` arrive in a buffer of the library first: then no failure at all can
+//!   leave the program with some of its results, and one wait serves kernels and copies;
+//! * larger ones are copied to their place, chunk by chunk, after a wait that reports the kernels' errors; a
+//!   copy that fails there ends the program;
 //! * of a result of which only some bytes are the device's ([`Shape`]) no other byte is stored to.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -98,7 +99,8 @@ impl Back<'_> {
         }
     }
 
-    /// Whether a result of which some bytes come back can be stored while it arrives: pieces must not cut elements.
+    /// Whether a result of which some bytes come back can be stored while it arrives: pieces must not cut
+    /// elements.
     fn settles_through(&mut self, r: &Returning<'_>) -> bool {
         let cut = match r.shape {
             Shape::Changed { element } => {
@@ -120,7 +122,8 @@ impl Back<'_> {
         let (stored, shape, before) = (AtomicBool::new(false), &r.shape, r.before);
         let store = |offset: usize, piece: &[u8]| {
             stored.store(true, Ordering::Relaxed);
-            // SAFETY: the caller's promise; the shape was checked at the beginning, the piece lies in the range.
+            // SAFETY: the caller's promise; the shape was checked at the beginning, the piece lies in the
+            // range.
             unsafe { settle_part(place, offset, piece, shape, before) };
         };
         // SAFETY: the array's allocation.
@@ -130,7 +133,8 @@ impl Back<'_> {
         }
     }
 
-    /// Stores a result that is made of narrow rows, as many at once as land together. An error: nothing was stored.
+    /// Stores a result that is made of narrow rows, as many at once as land together. An error: nothing was
+    /// stored.
     ///
     /// # Safety
     /// The promise about the written ranges.

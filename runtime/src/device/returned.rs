@@ -1,13 +1,14 @@
 //! What comes back to the program's memory, byte for byte.
 //!
-//! **Problem.** A SCoP may write some of the elements between the first and the last one it writes: the inside of a grid, the
-//! even elements, a triangle. What lies in between belongs to the program, and another of its threads may be writing there
-//! meanwhile. So results are not copied over the whole range but settled element by element.
+//! **Problem.** A SCoP may write some of the elements between the first and the last one it writes: the
+//! inside of a grid, the even elements, a triangle. What lies in between belongs to the program, and another
+//! of its threads may be writing there meanwhile. So results are not copied over the whole range but settled
+//! element by element.
 //!
-//! **Invariant.** Only bytes of elements that the device wrote are stored to. For a [`Shape::Rows`] they are known; for a
-//! [`Shape::Changed`] they are found by comparing with a snapshot: what the device did not write is what went in, and an
-//! element that the device wrote without changing it needs no store. (That is why the snapshot is what is copied in: a
-//! second read of the program's memory could differ.)
+//! **Invariant.** Only bytes of elements that the device wrote are stored to. For a [`Shape::Rows`] they are
+//! known; for a [`Shape::Changed`] they are found by comparing with a snapshot: what the device did not write
+//! is what went in, and an element that the device wrote without changing it needs no store. (That is why the
+//! snapshot is what is copied in: a second read of the program's memory could differ.)
 
 use crate::base::rows::Rows;
 use crate::base::shape::Shape;
@@ -49,12 +50,12 @@ impl<'a> Target<'a> {
 /// Below this many bytes a thread of its own is not worth starting (some 20 microseconds).
 const MIN_PART: usize = 1 << 20;
 
-/// Stores `results`, the bytes of the written range as the device left them, to `to`, with up to `threads` threads; `before` is
-/// the same range as it went in, for [`Shape::Changed`].
+/// Stores `results`, the bytes of the written range as the device left them, to `to`, with up to `threads`
+/// threads; `before` is the same range as it went in, for [`Shape::Changed`].
 ///
 /// # Safety
-/// `to` is valid for writes of the bytes that the shape selects; [`Shape::check`] has no objection for `results.len()` bytes, and
-/// `before` is as long as `results` for [`Shape::Changed`].
+/// `to` is valid for writes of the bytes that the shape selects; [`Shape::check`] has no objection for
+/// `results.len()` bytes, and `before` is as long as `results` for [`Shape::Changed`].
 pub unsafe fn settle(to: Target<'_>, results: &[u8], shape: &Shape, before: &[u8], threads: usize) {
     let units = match *shape {
         Shape::Dense => results.len().div_ceil(BLOCK),
@@ -96,8 +97,8 @@ pub unsafe fn settle(to: Target<'_>, results: &[u8], shape: &Shape, before: &[u8
     });
 }
 
-/// Stores a part of the results that begins `at` bytes into the written range, on this thread. The range is `before`, the whole of
-/// it as it went in, for [`Shape::Changed`], of whose element size `at` is a multiple.
+/// Stores a part of the results that begins `at` bytes into the written range, on this thread. The range is
+/// `before`, the whole of it as it went in, for [`Shape::Changed`], of whose element size `at` is a multiple.
 ///
 /// # Safety
 /// As for [`settle`]; `to` is where the range begins.
@@ -139,8 +140,8 @@ pub unsafe fn settle_part(target: Target<'_>, at: usize, part: &[u8], shape: &Sh
     }
 }
 
-/// `POLLYRS_RT_CHECK`: until a result comes back, the program's memory holds what nobody would mistake for it: who reads it too early
-/// shows.
+/// `POLLYRS_RT_CHECK`: until a result comes back, the program's memory holds what nobody would mistake for
+/// it: who reads it too early shows.
 ///
 /// # Safety
 /// `to` is the address of the result's place, which is writable; [`Shape::check`] has no objection.
@@ -166,8 +167,8 @@ fn meeting(start: u64, end: u64, base: u64, count: u64, stride: u64, extent: u64
     first..count.min((end - base).div_ceil(stride))
 }
 
-/// Bytes compared at once: long enough for the comparison to be fast, short enough to skip what did not change. Every element size
-/// (1, 2, 4, 8) divides it.
+/// Bytes compared at once: long enough for the comparison to be fast, short enough to skip what did not
+/// change. Every element size (1, 2, 4, 8) divides it.
 const BLOCK: usize = 4096;
 
 /// # Safety

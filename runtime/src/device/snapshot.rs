@@ -1,8 +1,9 @@
 //! What was copied in of an array, kept to tell later what the device changed ([`crate::device::returned`]).
 //!
-//! Problem: fresh memory is slow. The system hands out large blocks page by page, at their first use, and takes them back with the
-//! block: a snapshot of 54 MB cost 25 ms in every execution, ten times its copy. So blocks are kept for later snapshots, and fresh ones are
-//! not written to before the threads that fill them do it. Invariants: no more than [`KEPT_BYTES`] are kept; all of a kept block is initialised.
+//! Problem: fresh memory is slow. The system hands out large blocks page by page, at their first use, and
+//! takes them back with the block: a snapshot of 54 MB cost 25 ms in every execution, ten times its copy. So
+//! blocks are kept for later snapshots, and fresh ones are not written to before the threads that fill them
+//! do it. Invariants: no more than [`KEPT_BYTES`] are kept; all of a kept block is initialised.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, PoisonError};

@@ -1,18 +1,19 @@
 //! Blocks and threads of the emulated device.
 //!
-//! Problem: a kernel is a function for one thread; blocks may run in any order and at once, and the threads of a block meet
-//! at barriers. Approach: blocks are dealt out to workers in chunks. The threads of a block run one after the other on the
-//! worker's own stack if the kernel has no barrier; otherwise each is a coroutine, and a barrier switches back to the worker.
-//! A block then advances in rounds: in each, every thread runs from one barrier to the next. Threads of a warp that pass values to each other
-//! ([`shuffle`]) wait for the others of the warp alone, within a round.
+//! Problem: a kernel is a function for one thread; blocks may run in any order and at once, and the threads
+//! of a block meet at barriers. Approach: blocks are dealt out to workers in chunks. The threads of a block
+//! run one after the other on the worker's own stack if the kernel has no barrier; otherwise each is a
+//! coroutine, and a barrier switches back to the worker. A block then advances in rounds: in each, every
+//! thread runs from one barrier to the next. Threads of a warp that pass values to each other ([`shuffle`])
+//! wait for the others of the warp alone, within a round.
 //!
 //! Invariants:
 //!
-//! * after a round either all threads of the block wait at the barrier or all are done; anything else is undefined on a GPU
-//!   and ends the program here;
+//! * after a round either all threads of the block wait at the barrier or all are done; anything else is
+//!   undefined on a GPU and ends the program here;
 //! * a coroutine is never dropped before it is done: its frames are compiled kernels, which can't be unwound;
-//! * nothing is allocated for a thread of the grid: stacks, coroutine slots and shared memory belong to a worker and serve
-//!   one block after the other, stacks even one launch after the other.
+//! * nothing is allocated for a thread of the grid: stacks, coroutine slots and shared memory belong to a
+//!   worker and serve one block after the other, stacks even one launch after the other.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::ffi::c_void;
@@ -34,8 +35,8 @@ use crate::emulated::tasks::Tasks;
 
 /// Below this many threads in the grid a launch runs on the calling thread.
 const INLINE_THREADS: u64 = 4096;
-/// Workers beside the calling thread are started if a launch is not over by then: to start one and to wait for it takes some 50 µs of processor time, and a few
-/// thousand threads may take less.
+/// Workers beside the calling thread are started if a launch is not over by then: to start one and to wait
+/// for it takes some 50 µs of processor time, and a few thousand threads may take less.
 const ALONE: Duration = Duration::from_micros(150);
 /// Coroutine stacks at once: each is two mappings, of which Linux gives a process 65,530.
 const MAX_STACKS: usize = 16384;
@@ -230,7 +231,8 @@ pub unsafe fn barrier(thread: *const EmuThread) {
 /// `thread` is what the running kernel was called with.
 pub unsafe fn wait(thread: *const EmuThread, block: u64) {
     let me = thread.cast::<Thread>();
-    // SAFETY: the caller's promise; tasks outlive the launch, and a scheduler lives as long as its thread runs.
+    // SAFETY: the caller's promise; tasks outlive the launch, and a scheduler lives as long as its thread
+    // runs.
     unsafe {
         let Some(tasks) = (*me).tasks.as_ref() else {
             fatal("a block of a kernel whose blocks do not wait for each other waits for one");
@@ -269,13 +271,15 @@ pub unsafe fn signal(thread: *const EmuThread) {
     }
 }
 
-/// Shows a value to threads of the warp, waits until they show theirs, and gives the place where; `None`: the thread is alone.
+/// Shows a value to threads of the warp, waits until they show theirs, and gives the place where; `None`: the
+/// thread is alone.
 ///
 /// # Safety
 /// `thread` is what the running kernel was called with; all threads that are waited for call it together.
 unsafe fn show(thread: *const EmuThread, value: u64, wait: Wait) -> Option<usize> {
     let me = thread.cast::<Thread>().cast_mut();
-    // SAFETY: the caller's promise; a thread alone writes what is its own, and a scheduler lives as long as its thread runs.
+    // SAFETY: the caller's promise; a thread alone writes what is its own, and a scheduler lives as long as
+    // its thread runs.
     unsafe {
         let Some(Scheduler::Switch(yielder)) = (*thread).scheduler.cast::<Scheduler>().as_ref() else {
             return None;
@@ -288,7 +292,8 @@ unsafe fn show(thread: *const EmuThread, value: u64, wait: Wait) -> Option<usize
     }
 }
 
-/// The value that the thread `away` lanes away shows, or the thread's own where there is no such lane. All threads of the warp call it together.
+/// The value that the thread `away` lanes away shows, or the thread's own where there is no such lane. All
+/// threads of the warp call it together.
 ///
 /// # Safety
 /// `thread` is what the running kernel was called with.
@@ -305,7 +310,8 @@ pub unsafe fn shuffle(thread: *const EmuThread, value: u64, away: i32) -> u64 {
     }
 }
 
-/// The value that a thread of the team shows, of `lanes` threads side by side, a power of two up to a warp. All of them call it together.
+/// The value that a thread of the team shows, of `lanes` threads side by side, a power of two up to a warp.
+/// All of them call it together.
 ///
 /// # Safety
 /// `thread` is what the running kernel was called with.
@@ -514,7 +520,8 @@ fn return_stacks(mut stacks: Vec<DefaultStack>) {
     pool.append(&mut stacks);
 }
 
-/// An order of `0 .. n`: position `p` holds `(p * step + offset) mod n` with `step` coprime to `n`, or `n - 1 - p`.
+/// An order of `0 .. n`: position `p` holds `(p * step + offset) mod n` with `step` coprime to `n`, or
+/// `n - 1 - p`.
 pub(super) struct Permutation {
     n: u64,
     step: u64,
@@ -552,7 +559,8 @@ fn gcd(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// The finaliser of SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA 2014).
+/// The finaliser of SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA
+/// 2014).
 fn mix(value: u64) -> u64 {
     let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

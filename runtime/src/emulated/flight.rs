@@ -1,7 +1,7 @@
 //! A block whose threads are coroutines, from its first round to its last.
 //!
-//! A round takes every thread from one barrier to the next. Threads that wait for another block keep the round from ending; the worker goes on with other blocks
-//! then, if it has some in flight.
+//! A round takes every thread from one barrier to the next. Threads that wait for another block keep the
+//! round from ending; the worker goes on with other blocks then, if it has some in flight.
 
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};

@@ -2,10 +2,10 @@
 //!
 //! It exists for tests and for trying the tool out without a GPU, so it is strict where a GPU is silent:
 //!
-//! * device memory is separate from the program's and starts as [`POISON`] (a NaN in every float type, -1 in every integer
-//!   type), so what nobody copied or wrote shows in the results;
-//! * each allocation lies between guard zones; a kernel that wrote there is an error of the compiler, and no fallback may
-//!   hide it: the program ends with a message that names the place.
+//! * device memory is separate from the program's and starts as [`POISON`] (a NaN in every float type, -1 in
+//!   every integer type), so what nobody copied or wrote shows in the results;
+//! * each allocation lies between guard zones; a kernel that wrote there is an error of the compiler, and no
+//!   fallback may hide it: the program ends with a message that names the place.
 //!
 //! How blocks and threads run is in [`crate::emulated::blocks`].
 
@@ -193,7 +193,8 @@ impl EmulatedQueue {
         Some((index, (device - self.memory[index].address()) as usize))
     }
 
-    /// Behind the last launch: what kernels read of a range that may reach into other objects is what the program has. (Before it nobody knows what they will read.)
+    /// Behind the last launch: what kernels read of a range that may reach into other objects is what the
+    /// program has. (Before it nobody knows what they will read.)
     fn check_reads(&self, checker: &Checker) {
         for (device, host, bytes) in checker.guarded_reads() {
             let Some((index, at)) = self.memory_at(device) else { continue };
@@ -220,7 +221,8 @@ impl EmulatedQueue {
         }
     }
 
-    /// Before the first launch: what the device has of earlier executions is what the program has, unless it has yet to come back.
+    /// Before the first launch: what the device has of earlier executions is what the program has, unless it
+    /// has yet to come back.
     fn check_agreement(&self) {
         let Some(checker) = self.checker.as_ref().filter(|_| self.config.check.copies) else { return };
         for (array, device) in checker.held_inputs() {

@@ -40,12 +40,14 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// `POLLYRS_RT_CHECK`: keeps what is said to be done. Of arrays that are copied in part by part, what is behind the `needed` bytes comes later: between
-    /// the last element that this slice touches and the first one of the next one.
+    /// `POLLYRS_RT_CHECK`: keeps what is said to be done. Of arrays that are copied in part by part, what is
+    /// behind the `needed` bytes comes later: between the last element that this slice touches and the first
+    /// one of the next one.
     pub(super) fn note_claims(&mut self, needed: impl Fn(usize) -> u64) -> Result<()> {
         let slice = self.beside.done.len() - 1;
         for index in 0..self.arrays.len() {
-            // Between the members of structures lie those of other arrays, which are not done: such results never come back early.
+            // Between the members of structures lie those of other arrays, which are not done: such results
+            // never come back early.
             let span = |placed: &super::Placed| {
                 let start = placed.host.start as u64;
                 (start, start + placed.host.bytes)

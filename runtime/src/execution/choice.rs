@@ -1,8 +1,9 @@
 //! Whether an execution is to be on the device at all: settings, descriptor, estimate.
 //!
-//! Problem: a loop that is never worth the device asks each time, perhaps a million times. So a refusal allocates nothing, starts nothing, and
-//! reads a clock only where all else speaks for starting the driver ([`crate::base::error`] is cheap, too). Invariant: what is chosen here has consistent tables, so that nothing later reads
-//! beyond them.
+//! Problem: a loop that is never worth the device asks each time, perhaps a million times. So a refusal
+//! allocates nothing, starts nothing, and reads a clock only where all else speaks for starting the driver
+//! ([`crate::base::error`] is cheap, too). Invariant: what is chosen here has consistent tables, so that
+//! nothing later reads beyond them.
 
 use std::io::Write;
 use std::sync::Once;
@@ -37,7 +38,8 @@ pub fn check(config: &Config, scop: &Scop, arrays: &[Array]) -> Result<()> {
     Ok(())
 }
 
-/// Says once that a program and the library do not belong together: nobody would look for the reason of a program that is as slow as ever.
+/// Says once that a program and the library do not belong together: nobody would look for the reason of a
+/// program that is as slow as ever.
 #[cold]
 fn refuse(found: u32) {
     static SAID: Once = Once::new();

@@ -1,4 +1,5 @@
-//! The device's results, where they are compared with the original loop's and do not go to the program's memory ([`crate::process::compare`]).
+//! The device's results, where they are compared with the original loop's and do not go to the program's
+//! memory ([`crate::process::compare`]).
 
 use super::Run;
 use crate::base::error::Result;

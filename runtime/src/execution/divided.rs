@@ -1,7 +1,7 @@
 //! Launches that several devices share.
 //!
-//! The program asks first ([`Run::n_parts`]), then tells what each part touches ([`Run::part`]), and the launch is made when all parts are known
-//! ([`Run::launch_parts`]).
+//! The program asks first ([`Run::n_parts`]), then tells what each part touches ([`Run::part`]), and the
+//! launch is made when all parts are known ([`Run::launch_parts`]).
 
 use crate::base::abi::PartRange;
 use crate::base::error::{Error, Result};
@@ -11,7 +11,8 @@ use crate::device::Part;
 use super::Run;
 use super::overlap::INSTANCE_SECONDS;
 
-/// Device memory is passed at some 3 TB/s, and two H100 in lock step take 15 us a step: at half of the former's time a launch gains as much as it costs.
+/// Device memory is passed at some 3 TB/s, and two H100 in lock step take 15 us a step: at half of the
+/// former's time a launch gains as much as it costs.
 const SHARED_BYTES: u64 = 128 << 20;
 /// Seconds by [`INSTANCE_SECONDS`], which is the least that work takes.
 const SHARED_SECONDS: f64 = 1e-3;
@@ -24,8 +25,8 @@ pub(super) struct Parts {
 }
 
 impl Run<'_> {
-    /// How many parts a launch has that could be cut into so many; 0: nothing needs to be known of parts. (Of one part as well it is known what it touches: that alone has
-    /// to be where it runs.)
+    /// How many parts a launch has that could be cut into so many; 0: nothing needs to be known of parts. (Of
+    /// one part as well it is known what it touches: that alone has to be where it runs.)
     pub fn n_parts(&mut self, kernel: u32, units: u64) -> u64 {
         self.parts.kernel = kernel as usize;
         self.parts.parts.clear();
@@ -37,8 +38,9 @@ impl Run<'_> {
         }
     }
 
-    /// Whether the execution is long enough for devices that wait for each other at each launch: by the bytes of its arrays, which a launch takes so long
-    /// to pass as two devices take to exchange something, or by its work.
+    /// Whether the execution is long enough for devices that wait for each other at each launch: by the bytes
+    /// of its arrays, which a launch takes so long to pass as two devices take to exchange something, or by
+    /// its work.
     fn pays(&self) -> bool {
         let bytes = self.arrays.iter().fold(0u64, |sum, placed| sum.saturating_add(placed.host.bytes));
         self.queue.always_shares() || bytes >= SHARED_BYTES || self.work * INSTANCE_SECONDS >= SHARED_SECONDS

@@ -1,10 +1,11 @@
 //! Kernels that meet what the model lacks: the execution does not count.
 //!
-//! Problem: a kernel that would have to set `errno` can't; it sets a byte of a fault cell, an array of the execution. Invariants:
+//! Problem: a kernel that would have to set `errno` can't; it sets a byte of a fault cell, an array of the
+//! execution. Invariants:
 //!
 //! * the cell is read behind all kernels, also where copies run beside them;
-//! * where it says that the original loop has to run, the program's memory is as it was, and so is what only the device had: of that there is a
-//!   copy from before the first launch.
+//! * where it says that the original loop has to run, the program's memory is as it was, and so is what only
+//!   the device had: of that there is a copy from before the first launch.
 
 use std::ffi::c_int;
 
@@ -20,7 +21,8 @@ use super::{Placed, Run};
 const BYTES: usize = 8;
 
 impl Run<'_> {
-    /// Waits for the kernels, if they may report faults, and looks whether one did. The result is `errno`, if it is to be set.
+    /// Waits for the kernels, if they may report faults, and looks whether one did. The result is `errno`, if
+    /// it is to be set.
     ///
     /// # Safety
     /// As for [`Run::end`].
@@ -64,7 +66,8 @@ impl Run<'_> {
         Ok(set[FAULT_ERANGE].then_some(ERANGE))
     }
 
-    /// Copies what only the device has, and the launches may change, where the execution may turn out not to count.
+    /// Copies what only the device has, and the launches may change, where the execution may turn out not to
+    /// count.
     pub(super) fn save(&mut self) -> Result<()> {
         let Some(hold) = self.hold.as_ref().filter(|_| self.arrays.iter().any(|a| a.host.is_fault())) else {
             return Ok(());

@@ -1,15 +1,20 @@
 //! Kernels whose machine code the program does not have: the driver compiles them while others do their work.
 //!
-//! Problem: assembling the tiles of a loop nest takes a second, in each build of a file, whether the nest ever runs or not. Approach: the program has machine
-//! code of plain kernels, and the PTX of all. Executions launch plain kernels until a thread in the background has loaded the rest, which it begins once
-//! executions without it have taken as long as the driver's compiler takes: what hardly runs is never compiled. The driver holds a lock while it compiles, so that
-//! other calls of it wait all the same (`bench/notes/023-driver-compiled-code.md`); the host's own work goes on. The driver keeps what it compiled
-//! (`bench/notes/023-driver-compiled-code.md`), so that the next process has it in some milliseconds.
+//! Problem: assembling the tiles of a loop nest takes a second, in each build of a file, whether the nest
+//! ever runs or not. Approach: the program has machine code of plain kernels, and the PTX of all. Executions
+//! launch plain kernels until a thread in the background has loaded the rest, which it begins once executions
+//! without it have taken as long as the driver's compiler takes: what hardly runs is never compiled. The
+//! driver holds a lock while it compiles, so that other calls of it wait all the same
+//! (`bench/notes/023-driver-compiled-code.md`); the host's own work goes on. The driver keeps what it
+//! compiled (`bench/notes/023-driver-compiled-code.md`), so that the next process has it in some
+//! milliseconds.
 //!
 //! Invariants:
 //!
-//! * what was there once is there from then on: compiled code asks ahead of an execution, and launches what it was told of;
-//! * no thread is left when the process ends: the driver's compiler would run in a library that is being taken apart.
+//! * what was there once is there from then on: compiled code asks ahead of an execution, and launches what
+//!   it was told of;
+//! * no thread is left when the process ends: the driver's compiler would run in a library that is being
+//!   taken apart.
 
 use std::cell::Cell;
 use std::ffi::c_int;
@@ -25,9 +30,11 @@ use crate::gpu::crew::{BlockedSignals, stay_loaded};
 use crate::gpu::cuda::Device;
 use crate::process::registry;
 
-/// Seconds that the driver takes to compile a byte of PTX: 0.74 for the 252 KB of a product of matrices (`bench/notes/023-driver-compiled-code.md`).
+/// Seconds that the driver takes to compile a byte of PTX: 0.74 for the 252 KB of a product of matrices
+/// (`bench/notes/023-driver-compiled-code.md`).
 const BYTE: f64 = 3e-6;
-/// Seconds that an instance takes in a plain kernel, at the least: of an execution that is sure to take as long as compiling, the beginning waits.
+/// Seconds that an instance takes in a plain kernel, at the least: of an execution that is sure to take as
+/// long as compiling, the beginning waits.
 const INSTANCE: f64 = 1e-11;
 
 thread_local! {
@@ -86,7 +93,8 @@ fn compiling(scop: &Scop) -> f64 {
     texts.map(|image| image.bytes).max().unwrap_or(0) as f64 * BYTE
 }
 
-/// An execution that began after [`are_late`] took `seconds` on the device. The result says why kernels were late in it, if they were.
+/// An execution that began after [`are_late`] took `seconds` on the device. The result says why kernels were
+/// late in it, if they were.
 pub fn took(scop: &Scop, seconds: f64) -> Option<String> {
     let late = scop.has_late() && LAST.try_with(Cell::get).unwrap_or(false);
     let slot = &registry::state(scop).filter(|_| late)?.module;
@@ -111,7 +119,8 @@ fn load_beside(
 ) {
     static REGISTER: Once = Once::new();
     REGISTER.call_once(|| {
-        // SAFETY: a C function of the process; the handler has the right type and lives as long as this library.
+        // SAFETY: a C function of the process; the handler has the right type and lives as long as this
+        // library.
         unsafe { atexit(wait) };
     });
     stay_loaded();

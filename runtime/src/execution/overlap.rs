@@ -1,19 +1,22 @@
 //! Copies of an execution that run beside its kernels.
 //!
-//! Problem: where transfers take as long as kernels, the device waits for the link half of the time, and the link for the device. Approach: arrays
-//! are copied in when the first launch needs them; a launch that the compiler cut into slices needs only some of each array at first, and
-//! its results come back slice by slice.
+//! Problem: where transfers take as long as kernels, the device waits for the link half of the time, and the
+//! link for the device. Approach: arrays are copied in when the first launch needs them; a launch that the
+//! compiler cut into slices needs only some of each array at first, and its results come back slice by slice.
 //!
 //! Invariants:
 //!
-//! * a launch is queued behind the copies of all that it touches: of a slice the compiler says how much that is ([`Run::launch_slice`]), of others
-//!   it is all of the kernel's arrays. Nothing is copied over what an earlier launch touched;
+//! * a launch is queued behind the copies of all that it touches: of a slice the compiler says how much that
+//!   is ([`Run::launch_slice`]), of others it is all of the kernel's arrays. Nothing is copied over what an
+//!   earlier launch touched;
 //! * what waits is in [`Placed::stale`] with [`Placed::waits`]; all of it is there before the execution ends;
-//! * results that come back before everything has succeeded are of arrays that the original loop overwrites as a whole and does not read (they are
-//!   not copied in, all of their range is written, and no other array lies there): whatever fails later, it can still run.
+//! * results that come back before everything has succeeded are of arrays that the original loop overwrites
+//!   as a whole and does not read (they are not copied in, all of their range is written, and no other array
+//!   lies there): whatever fails later, it can still run.
 //!
-//! Example: 64 MB of `A` in, `B` out, four slices: a quarter of `A` goes to the queue's stream; slice 0; the next quarter beside it; slice 1; ... then at the
-//! end, when slice 0 is over, a quarter of `B` comes back while slice 3 runs.
+//! Example: 64 MB of `A` in, `B` out, four slices: a quarter of `A` goes to the queue's stream; slice 0; the
+//! next quarter beside it; slice 1; ... then at the end, when slice 0 is over, a quarter of `B` comes back
+//! while slice 3 runs.
 
 use crate::base::config::Overlap;
 use crate::base::error::Result;
@@ -30,10 +33,12 @@ const WORTH_BYTES: u64 = 16 << 20;
 const SLICE_BYTES: u64 = 16 << 20;
 /// More slices gain next to nothing.
 const MAX_SLICES: u64 = 8;
-/// Seconds that a slice costs: the threads that copy come together and begin anew (256 MB in eight slices took 6.8 ms in place of 5.2 on an H200).
+/// Seconds that a slice costs: the threads that copy come together and begin anew (256 MB in eight slices
+/// took 6.8 ms in place of 5.2 on an H200).
 const SLICE_SECONDS: f64 = 0.2e-3;
-/// Seconds for a statement instance on the device, at least: measured on an H200 0.05e-12 in a product of floats, 0.09e-12 in a loop
-/// of two operations on registers. Whoever waits for memory takes longer, but never so long as the link for the same bytes.
+/// Seconds for a statement instance on the device, at least: measured on an H200 0.05e-12 in a product of
+/// floats, 0.09e-12 in a loop of two operations on registers. Whoever waits for memory takes longer, but
+/// never so long as the link for the same bytes.
 pub(super) const INSTANCE_SECONDS: f64 = 0.05e-12;
 /// A result that comes back beside kernels comes in parts of at least this.
 const RESULT_BYTES: u64 = 4 << 20;
@@ -58,7 +63,8 @@ pub(super) struct Beside {
 impl Run<'_> {
     /// Whether arrays may be copied in later than at the beginning.
     pub(super) fn may_defer(&self) -> bool {
-        // What is copied in later could be copied over what another array of the same memory has written by then.
+        // What is copied in later could be copied over what another array of the same memory has written by
+        // then.
         let beside = self.arrays.iter().any(|placed| placed.beside || placed.shared);
         let wanted = match self.config.overlap {
             Overlap::Off => false,
@@ -74,7 +80,8 @@ impl Run<'_> {
         wanted && !beside && !self.config.resident && !self.endangers()
     }
 
-    /// The number of slices by the time of the kernels: with k of them all but a k-th of it overlaps with copies, for k - 1 times the costs.
+    /// The number of slices by the time of the kernels: with k of them all but a k-th of it overlaps with
+    /// copies, for k - 1 times the costs.
     fn best(&self) -> u64 {
         (self.work * INSTANCE_SECONDS / SLICE_SECONDS).sqrt() as u64
     }
@@ -136,7 +143,8 @@ impl Run<'_> {
         Ok(true)
     }
 
-    /// Before a launch: copies `needed(array)` bytes of each array of the kernel; copies that follow run beside it.
+    /// Before a launch: copies `needed(array)` bytes of each array of the kernel; copies that follow run
+    /// beside it.
     ///
     /// # Safety
     /// As for [`super::begin`].
@@ -202,8 +210,8 @@ impl Run<'_> {
         wanted.min(MAX_SLICES).min(units).max(1)
     }
 
-    /// The bytes of an array's result, if they may come back before everything has succeeded. (Where the original loop may be left early, it need
-    /// not overwrite all of them; arrays are guarded there.)
+    /// The bytes of an array's result, if they may come back before everything has succeeded. (Where the
+    /// original loop may be left early, it need not overwrite all of them; arrays are guarded there.)
     fn may_hurry(&self, index: usize) -> Option<u64> {
         let Placed { host, held, beside, ref packed, .. } = self.arrays[index];
         let (offset, bytes) = host.out_range()?;
@@ -266,8 +274,8 @@ impl Run<'_> {
         done.min(offset + bytes)
     }
 
-    /// Brings results back beside slices that still run; the number of bytes of each array's result. After an error the original loop overwrites what
-    /// came back.
+    /// Brings results back beside slices that still run; the number of bytes of each array's result. After an
+    /// error the original loop overwrites what came back.
     ///
     /// # Safety
     /// The arrays' written ranges are writable.
@@ -316,7 +324,8 @@ impl Run<'_> {
                 self.config.faults.check(Operation::CopyOut)?;
                 let at = offset + brought[index];
                 let to = host.start.cast::<u8>().wrapping_add(at as usize);
-                // SAFETY: the caller's promise; no launch touches these bytes any more, and copies here wait for those that did.
+                // SAFETY: the caller's promise; no launch touches these bytes any more, and copies here wait
+                // for those that did.
                 unsafe { self.queue.copy_out(to, device + at, part) }?;
                 brought[index] += part;
             }

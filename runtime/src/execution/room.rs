@@ -1,7 +1,8 @@
 //! Arrays that the device can't hold at once.
 //!
-//! Problem: a lack of memory empties the pool, brings back what is held and tries again, each time; where the device is smaller than what an execution
-//! touches, all of that is in vain. Approach: such an execution is refused before anything is given up for it.
+//! Problem: a lack of memory empties the pool, brings back what is held and tries again, each time; where the
+//! device is smaller than what an execution touches, all of that is in vain. Approach: such an execution is
+//! refused before anything is given up for it.
 
 use crate::base::abi::{ARRAY_SCRATCH, Array};
 use crate::base::error::{Error, Result};

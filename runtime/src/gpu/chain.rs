@@ -1,23 +1,29 @@
 //! Launches that go to the device many at a time.
 //!
-//! Problem: a time loop launches thousands of kernels one after the other, and the driver takes four microseconds for a launch, more than
-//! many of the kernels. Approach: launches are collected, and some of them go as one CUDA graph, a chain of kernel nodes, which takes the
-//! driver a fifth (`bench/notes/024-launches-in-a-row.md`). Graphs are made once, of a few lengths; before each use their nodes get the kernels, grids and
-//! arguments of the launches. Invariants:
+//! Problem: a time loop launches thousands of kernels one after the other, and the driver takes four
+//! microseconds for a launch, more than many of the kernels. Approach: launches are collected, and some of
+//! them go as one CUDA graph, a chain of kernel nodes, which takes the driver a fifth
+//! (`bench/notes/024-launches-in-a-row.md`). Graphs are made once, of a few lengths; before each use their
+//! nodes get the kernels, grids and arguments of the launches. Invariants:
 //!
-//! * launches run in their order: a graph is a chain, and takes its place in the stream as any operation does. Whoever puts something else into
-//!   the stream sends what is collected before ([`crate::gpu::queue`]);
-//! * each launch goes to the stream once: what is collected is kept until the driver took the graph, and where it refuses any step before that,
-//!   an old driver perhaps, the launches go one by one. Then the process uses no graphs any more;
-//! * a graph is used by one queue at a time, and changed when its last launch is over: so the device is at most some graphs behind the program,
-//!   which has to see in time that an execution takes too long ([`crate::cost`]). Several take turns, so that the device has work meanwhile.
+//! * launches run in their order: a graph is a chain, and takes its place in the stream as any operation
+//!   does. Whoever puts something else into the stream sends what is collected before
+//!   ([`crate::gpu::queue`]);
+//! * each launch goes to the stream once: what is collected is kept until the driver took the graph, and
+//!   where it refuses any step before that, an old driver perhaps, the launches go one by one. Then the
+//!   process uses no graphs any more;
+//! * a graph is used by one queue at a time, and changed when its last launch is over: so the device is at
+//!   most some graphs behind the program, which has to see in time that an execution takes too long
+//!   ([`crate::cost`]). Several take turns, so that the device has work meanwhile.
 //!
-//! Making a graph costs what its launches would cost one by one, and the first one of a process as much again; so long ones are made when
-//! short ones have been used so often that longer ones would have saved that.
+//! Making a graph costs what its launches would cost one by one, and the first one of a process as much
+//! again; so long ones are made when short ones have been used so often that longer ones would have saved
+//! that.
 //!
-//! Example: 300 launches of an execution. 64 go one by one, so that the device has work at once and programs with few launches need no graph,
-//! in later executions 16; then as many times 16 as graphs as there are, and the last 12 one by one. The same with graphs of both lengths: 16 one
-//! by one, four times 16, three times 64; before the results are copied 16 more, and the last 12 one by one.
+//! Example: 300 launches of an execution. 64 go one by one, so that the device has work at once and programs
+//! with few launches need no graph, in later executions 16; then as many times 16 as graphs as there are, and
+//! the last 12 one by one. The same with graphs of both lengths: 16 one by one, four times 16, three times
+//! 64; before the results are copied 16 more, and the last 12 one by one.
 
 use std::ffi::{c_uint, c_void};
 use std::ops::Range;
@@ -32,8 +38,8 @@ const LENGTHS: [usize; 2] = [16, 64];
 const FIRST: [usize; 2] = [64, 16];
 /// Graphs that take turns.
 const TURNS: usize = 2;
-/// So many uses of short graphs make long ones worth making: 0.5 ms for two of them, and a use of a short one takes 7 µs more for its launches
-/// than a long one.
+/// So many uses of short graphs make long ones worth making: 0.5 ms for two of them, and a use of a short one
+/// takes 7 µs more for its launches than a long one.
 const WORTH_LONG: usize = 64;
 
 /// A launch without its arguments.
@@ -101,7 +107,8 @@ impl Collected {
     }
 }
 
-/// How many of `n` launches, of which no more follow at once, go together; 1: each goes alone. `long`: as graphs of all lengths.
+/// How many of `n` launches, of which no more follow at once, go together; 1: each goes alone. `long`: as
+/// graphs of all lengths.
 pub fn together(n: usize, long: bool) -> usize {
     let lengths = if long { &LENGTHS[..] } else { &LENGTHS[..1] };
     lengths.iter().copied().rev().find(|&length| length <= n).unwrap_or(1)
@@ -117,7 +124,8 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// How many launches to collect, the next one counted in; 1: none. `made`: there are graphs; `long`: [`Chains::long`].
+    /// How many launches to collect, the next one counted in; 1: none. `made`: there are graphs; `long`:
+    /// [`Chains::long`].
     pub fn wanted(&self, made: bool, long: bool) -> usize {
         if self.chained == 0 && self.alone < FIRST[usize::from(made)] {
             1
@@ -215,7 +223,8 @@ impl Chain {
     unsafe fn new(api: &Api, faults: &Faults, kernels: impl Iterator<Item = KernelNode>) -> Result<Chain> {
         faults.check(Operation::Graph)?;
         let (mut graph, mut done) = (Handle::NULL, Handle::NULL);
-        // SAFETY: out-pointers to local variables; a new graph that nothing else refers to, or its nodes do if it is complete.
+        // SAFETY: out-pointers to local variables; a new graph that nothing else refers to, or its nodes do
+        // if it is complete.
         unsafe {
             api.event_create(&mut done, driver::EVENT_DISABLE_TIMING)?;
             let chain = api.graph_create(&mut graph, 0).and_then(|()| {
@@ -246,13 +255,15 @@ impl Chain {
             faults.check(Operation::Graph)?;
             let mut node = Handle::NULL;
             let before = nodes.last().map_or(&[][..], std::slice::from_ref);
-            // SAFETY: the graph's own nodes, and a kernel by the caller's promise; the driver copies its arguments.
+            // SAFETY: the graph's own nodes, and a kernel by the caller's promise; the driver copies its
+            // arguments.
             unsafe { api.graph_add_kernel(&mut node, graph, before.as_ptr(), before.len(), &kernel) }?;
             nodes.push(node);
         }
         faults.check(Operation::Graph)?;
         let mut executable = Handle::NULL;
-        // SAFETY: an out-pointer to a local variable. The graph stays, since its nodes name those of the executable one.
+        // SAFETY: an out-pointer to a local variable. The graph stays, since its nodes name those of the
+        // executable one.
         unsafe { api.graph_instantiate(&mut executable, graph, 0) }?;
         Ok(Chain { executable, nodes, done })
     }

@@ -55,7 +55,8 @@ impl Context {
         if let Some(text) = self.lost.get() {
             return Err(Error::DeviceLost(text.clone()));
         }
-        // Streams, events and memory of a context that the program has reset are gone, and the driver does not look whether they are.
+        // Streams, events and memory of a context that the program has reset are gone, and the driver does
+        // not look whether they are.
         if self.id.is_some() && id_of(&self.api, self.handle) != self.id {
             let text = self.lost.get_or_init(|| "the program has reset it".into());
             return Err(Error::DeviceLost(text.clone()));

@@ -1,18 +1,19 @@
 //! Threads that copy memory together with the thread that asks for it.
 //!
-//! Problem: one core copies some 10 GB/s, a PCIe 5.0 link 55 GB/s; a big transfer needs several cores for its host side, and
-//! a small one none. Approach: `run(n, work)` calls `work` on the calling thread and lets up to `n - 1` waiting threads join
-//! in. Whoever wakes too late finds nothing to do and is not waited for, so a short job costs no more than the notifications.
+//! Problem: one core copies some 10 GB/s, a PCIe 5.0 link 55 GB/s; a big transfer needs several cores for its
+//! host side, and a small one none. Approach: `run(n, work)` calls `work` on the calling thread and lets up
+//! to `n - 1` waiting threads join in. Whoever wakes too late finds nothing to do and is not waited for, so a
+//! short job costs no more than the notifications.
 //!
 //! Invariants:
 //!
 //! * threads start at the first job that wants them, never before: a program of small transfers has none;
 //! * `run` returns (or unwinds) only when no thread is inside of `work`;
 //! * the threads block all signals: the program's handlers run on the program's threads;
-//! * waiting threads hold nothing, and use the processor for no longer than it takes to be woken, so the end of the process may take them at any time. The library that holds their code is
-//!   kept from being unloaded;
-//! * a forked child has none of the threads, and no use for them: the crew belongs to a CUDA device, which a child leaves
-//!   alone ([`crate::process::registry`]).
+//! * waiting threads hold nothing, and use the processor for no longer than it takes to be woken, so the end
+//!   of the process may take them at any time. The library that holds their code is kept from being unloaded;
+//! * a forked child has none of the threads, and no use for them: the crew belongs to a CUDA device, which a
+//!   child leaves alone ([`crate::process::registry`]).
 
 use std::ffi::{c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -26,7 +27,8 @@ use crate::base::error::{Error, Result};
 const LOOKS: u32 = 1000;
 /// The same where a job is expected: some 400 µs, in which 16 MB cross the link.
 const EXPECTING_LOOKS: u32 = 8000;
-/// Looks whether the others are done before the caller goes to sleep: some 25 µs. No more: 200 µs were no better, nor worse.
+/// Looks whether the others are done before the caller goes to sleep: some 25 µs. No more: 200 µs were no
+/// better, nor worse.
 const ENDING_LOOKS: u32 = 500;
 
 /// What a job does; the argument is the participant's number, 0 for the calling thread.
@@ -66,7 +68,8 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether another job follows the last one closely, as the copies of an execution's arrays do: waking a thread takes 30 µs to 200.
+    /// Whether another job follows the last one closely, as the copies of an execution's arrays do: waking a
+    /// thread takes 30 µs to 200.
     fn comes_soon(&self, last: u64) -> bool {
         let new = |_| {
             std::hint::spin_loop();
@@ -75,7 +78,8 @@ impl Shared {
         (0..LOOKS).any(new) || self.expected.load(Ordering::Acquire) && (LOOKS..EXPECTING_LOOKS).any(new)
     }
 
-    /// The life of a thread. Its number never changes, so that it meets the buffers that its core has in its caches.
+    /// The life of a thread. Its number never changes, so that it meets the buffers that its core has in its
+    /// caches.
     fn serve(&self, number: usize) {
         let mut last = 0;
         loop {
@@ -135,7 +139,8 @@ impl Crew {
         Crew { shared: Arc::default(), threads: Vec::new() }
     }
 
-    /// A job for as many participants comes soon: who sleeps wakes up and looks for it. If none comes, they sleep again.
+    /// A job for as many participants comes soon: who sleeps wakes up and looks for it. If none comes, they
+    /// sleep again.
     pub fn expect(&mut self, participants: usize) {
         let others = participants.saturating_sub(1);
         self.start(others);
@@ -151,7 +156,8 @@ impl Crew {
             work(0);
             return Ok(());
         }
-        // SAFETY: only the lifetime changes; `Ending` keeps the promise that nobody uses the work after this call.
+        // SAFETY: only the lifetime changes; `Ending` keeps the promise that nobody uses the work after this
+        // call.
         let job = Job(unsafe { std::mem::transmute::<*const Work<'_>, *const Work<'static>>(work) });
         {
             let mut state = self.shared.lock();
@@ -246,7 +252,8 @@ pub fn stay_loaded() {
         symbol: std::ptr::null(),
         address: std::ptr::null_mut(),
     };
-    // SAFETY: an address of this object; the name that `dladdr` gives is NUL-terminated. Nothing is loaded that isn't there.
+    // SAFETY: an address of this object; the name that `dladdr` gives is NUL-terminated. Nothing is loaded
+    // that isn't there.
     unsafe {
         if dladdr(stay_loaded as fn() as *const c_void, &mut info) != 0 && !info.file.is_null() {
             dlopen(info.file, LAZY_NOLOAD_NODELETE);

@@ -1,13 +1,16 @@
-//! The CUDA device: context, loaded modules, memory pool, pinned memory. [`crate::gpu::queue`] is the work of one execution.
+//! The CUDA device: context, loaded modules, memory pool, pinned memory. [`crate::gpu::queue`] is the work of
+//! one execution.
 //!
 //! Invariants:
 //!
-//! * the program's own use of CUDA is not disturbed: the primary context of the device that it uses is shared, pushed for the length of a
-//!   call and popped again; work goes to streams of our own that don't synchronise with the default stream;
-//! * memory and streams go back to their pools only when no work refers to them: a queue synchronises before it gives
-//!   back; after a fatal error nothing goes back, and the device is never used again in this process;
-//! * modules stay loaded until the process ends, one for each SCoP; a refusal of the code is remembered, so that it costs
-//!   one compilation a process, while failures that may pass (memory) are tried again.
+//! * the program's own use of CUDA is not disturbed: the primary context of the device that it uses is
+//!   shared, pushed for the length of a call and popped again; work goes to streams of our own that don't
+//!   synchronise with the default stream;
+//! * memory and streams go back to their pools only when no work refers to them: a queue synchronises before
+//!   it gives back; after a fatal error nothing goes back, and the device is never used again in this
+//!   process;
+//! * modules stay loaded until the process ends, one for each SCoP; a refusal of the code is remembered, so
+//!   that it costs one compilation a process, while failures that may pass (memory) are tried again.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -115,7 +118,8 @@ impl Device {
         Device::take(config, api, 0, ordinal)
     }
 
-    /// The other devices that the settings name, with access to each other's memory where the hardware has a way. Those that can't be used are left out.
+    /// The other devices that the settings name, with access to each other's memory where the hardware has a
+    /// way. Those that can't be used are left out.
     pub fn open_others(&self, config: &Config) -> Vec<Device> {
         let mut count = 0;
         // SAFETY: an out-pointer to a local variable.
@@ -145,8 +149,8 @@ impl Device {
         for one in all() {
             for other in all().filter(|other| other.ordinal != one.ordinal) {
                 if let Ok(_current) = one.current() {
-                    // Without access, or where the program has enabled it already, the driver refuses; it copies all the same.
-                    // SAFETY: a retained context.
+                    // Without access, or where the program has enabled it already, the driver refuses; it
+                    // copies all the same. SAFETY: a retained context.
                     let _ = unsafe { one.api().enable_peer_access(other.context.handle(), 0) };
                 }
             }
@@ -265,7 +269,8 @@ impl Device {
         slot.modules().get(&self.number).is_some_and(|known| known.as_ref().is_ok_and(|m| m.complete))
     }
 
-    /// Loads all kernels, without a look at whether some are there. What has the others meanwhile stays valid.
+    /// Loads all kernels, without a look at whether some are there. What has the others meanwhile stays
+    /// valid.
     pub fn complete(&self, scop: &Scop, slot: &ModuleSlot, config: &Config) -> Result<()> {
         config.faults.check(Operation::Module)?;
         let module = self.load(scop)?;
@@ -476,7 +481,8 @@ impl Device {
         }
     }
 
-    /// What `body` does with the table of residents, where there is one. The table is locked: no allocation inside.
+    /// What `body` does with the table of residents, where there is one. The table is locked: no allocation
+    /// inside.
     pub fn with_residents<T>(&self, body: impl FnOnce(&mut Residents) -> T) -> Option<T> {
         self.residents.as_ref().map(|residents| body(&mut lock(residents)))
     }
@@ -515,7 +521,8 @@ impl Device {
     }
 }
 
-/// The device that the program itself uses on this thread: what it has there should not have to share the link with another one.
+/// The device that the program itself uses on this thread: what it has there should not have to share the
+/// link with another one.
 fn device_of_program(api: &Api) -> Option<driver::DeviceOrdinal> {
     let (mut context, mut ordinal) = (Handle::NULL, 0);
     // SAFETY: out-pointers to local variables.
@@ -537,8 +544,8 @@ fn runs_as_cubin(image: &Image, kind: u32, arch: u32) -> bool {
     image.kind == kind && !image.data.is_null() && image.arch / 10 == arch / 10 && image.arch <= arch
 }
 
-/// The images that run on `arch`, best first: cubins of the same major version, then PTX, each from the latest to the
-/// earliest architecture.
+/// The images that run on `arch`, best first: cubins of the same major version, then PTX, each from the
+/// latest to the earliest architecture.
 fn usable_images(images: &[Image], arch: u32) -> Vec<&Image> {
     let usable = |image: &&Image| match image.kind {
         _ if image.data.is_null() => false,

@@ -1,21 +1,25 @@
 //! Copies beside kernels: streams of one queue besides its own.
 //!
-//! Problem: a stream carries out one operation after the other, so that a kernel on it waits for all copies before it, also for those whose data it
-//! does not touch. Approach: while an execution's launches are under way, its copies go to a stream of their own; a slice of a launch goes to one
-//! of a few lanes, behind the copies so far. Slices are parts of one launch, which do not depend on each other: they may run at once.
+//! Problem: a stream carries out one operation after the other, so that a kernel on it waits for all copies
+//! before it, also for those whose data it does not touch. Approach: while an execution's launches are under
+//! way, its copies go to a stream of their own; a slice of a launch goes to one of a few lanes, behind the
+//! copies so far. Slices are parts of one launch, which do not depend on each other: they may run at once.
 //!
 //! Invariants:
 //!
-//! * [`Lanes::fork`] comes first: what follows beside the queue's stream begins after all that was there before, so that memory which earlier
-//!   work used is free;
-//! * a slice waits for all launches before its own: the queue's stream does so as well when its first slice is launched, and is asked then;
-//! * the queue's stream waits for each slice and, at [`Lanes::join`], for the copies so far; so whoever waits for the queue's stream has waited for
-//!   both. An error in between leaves work that nobody waits for: [`Lanes::drain`];
-//! * an event is recorded anew only where its last recording has been waited for, or the driver was told who waits (`cuStreamWaitEvent`
-//!   refers to the recording before it).
+//! * [`Lanes::fork`] comes first: what follows beside the queue's stream begins after all that was there
+//!   before, so that memory which earlier work used is free;
+//! * a slice waits for all launches before its own: the queue's stream does so as well when its first slice
+//!   is launched, and is asked then;
+//! * the queue's stream waits for each slice and, at [`Lanes::join`], for the copies so far; so whoever waits
+//!   for the queue's stream has waited for both. An error in between leaves work that nobody waits for:
+//!   [`Lanes::drain`];
+//! * an event is recorded anew only where its last recording has been waited for, or the driver was told who
+//!   waits (`cuStreamWaitEvent` refers to the recording before it).
 //!
-//! Example: two slices, copies in pieces a and b, then results of the first slice: stream `a, fork | wait slice 0, wait slice 1`; copies
-//! `wait fork, b | wait slice 0, results`; lane 0 `wait origin, wait fork, slice 0`; lane 1 `wait origin, wait b, slice 1`.
+//! Example: two slices, copies in pieces a and b, then results of the first slice: stream
+//! `a, fork | wait slice 0, wait slice 1`; copies `wait fork, b | wait slice 0, results`; lane 0
+//! `wait origin, wait fork, slice 0`; lane 1 `wait origin, wait b, slice 1`.
 
 use crate::base::error::{Error, Result};
 use crate::base::planted::unless;
@@ -102,7 +106,8 @@ impl Lanes {
 
     /// From here on copies go beside the queue's stream, behind what is there now.
     pub fn fork(&mut self, device: &Device, stream: Handle) -> Result<()> {
-        // (No test tells: what is copied beside kernels is nothing that launches ahead of them touched, and memory goes to others when all is over.)
+        // (No test tells: what is copied beside kernels is nothing that launches ahead of them touched, and
+        // memory goes to others when all is over.)
         self.meet(device, self.copies, stream)?;
         self.forked = true;
         Ok(())
@@ -120,7 +125,8 @@ impl Lanes {
         Ok(())
     }
 
-    /// Launches a slice, by `launch`, behind the copies so far and the launches before its own, of which it may be the `first` slice.
+    /// Launches a slice, by `launch`, behind the copies so far and the launches before its own, of which it
+    /// may be the `first` slice.
     pub fn launch(
         &mut self,
         device: &Device,
@@ -186,7 +192,8 @@ impl Lanes {
         total
     }
 
-    /// The next execution's work follows; all of the former's is on its way, and the queue's stream waits for it.
+    /// The next execution's work follows; all of the former's is on its way, and the queue's stream waits for
+    /// it.
     pub fn reset(&mut self) {
         let events = self.slices.drain(..).flat_map(|slice| slice.start.into_iter().chain([slice.end]));
         self.spare.extend(events);

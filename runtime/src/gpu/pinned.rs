@@ -1,10 +1,11 @@
 //! Pinned memory of the library's own, on large pages where the system has them.
 //!
-//! Problem: threads that copy through buffers on pages of 4 KiB wait for page tables, most of all in a virtual machine: eight of them fill what
-//! `cuMemHostAlloc` gives with 76 GB/s, and 95 GB/s where the buffers lie on pages of 2 MiB (`bench/notes/019-transfers.md`). Invariants:
+//! Problem: threads that copy through buffers on pages of 4 KiB wait for page tables, most of all in a
+//! virtual machine: eight of them fill what `cuMemHostAlloc` gives with 76 GB/s, and 95 GB/s where the
+//! buffers lie on pages of 2 MiB (`bench/notes/019-transfers.md`). Invariants:
 //!
-//! * the memory is a mapping that a forked child does not get: otherwise the first store after a `fork` would move the page, and the device
-//!   would go on with the former one;
+//! * the memory is a mapping that a forked child does not get: otherwise the first store after a `fork` would
+//!   move the page, and the device would go on with the former one;
 //! * where the system or the driver refuses any of that, the driver's own pinned memory serves.
 
 use std::ffi::{c_int, c_long, c_void};
@@ -97,7 +98,8 @@ impl Drop for Pinned {
 fn on_large_pages(api: &Api, bytes: usize) -> Option<Pinned> {
     let mapping = Mapping::new(bytes.checked_add(LARGE_PAGE)?)?;
     let start = mapping.start.wrapping_byte_add(mapping.start.align_offset(LARGE_PAGE));
-    // SAFETY: inside of the mapping, which has room for the alignment. Without large pages it is as good as the driver's.
+    // SAFETY: inside of the mapping, which has room for the alignment. Without large pages it is as good as
+    // the driver's.
     unsafe {
         madvise(start, bytes, HUGEPAGE);
         if madvise(start, bytes, DONTFORK) != 0 {

@@ -1,6 +1,7 @@
 //! Device memory between executions.
 //!
-//! `cuMemAlloc` takes some 100 µs and waits for the device, so what an execution frees is kept for the next. Invariants:
+//! `cuMemAlloc` takes some 100 µs and waits for the device, so what an execution frees is kept for the next.
+//! Invariants:
 //!
 //! * no work refers to a kept block: queues synchronise before they give back ([`crate::gpu::cuda`]);
 //! * at most `limit` bytes are kept, so that the rest of the device is left to the program's own use of it.
@@ -30,8 +31,8 @@ impl Pool {
         Pool { free: BTreeMap::new(), bytes: 0, limit }
     }
 
-    /// Whether nothing is kept. Then blocks have exactly the size that is asked for, so that a tool which watches the driver's
-    /// allocations (compute-sanitizer) sees an access beyond an array.
+    /// Whether nothing is kept. Then blocks have exactly the size that is asked for, so that a tool which
+    /// watches the driver's allocations (compute-sanitizer) sees an access beyond an array.
     pub fn is_off(&self) -> bool {
         self.limit == 0
     }
@@ -41,7 +42,8 @@ impl Pool {
         if self.is_off() { Some(bytes.max(1)) } else { Pool::round(bytes) }
     }
 
-    /// The size of a block that may be kept: a power of two up to 1 MiB, then multiples of 2 MiB, the driver's own granularity.
+    /// The size of a block that may be kept: a power of two up to 1 MiB, then multiples of 2 MiB, the
+    /// driver's own granularity.
     fn round(bytes: u64) -> Option<u64> {
         const MIB: u64 = 1 << 20;
         if bytes <= MIB {

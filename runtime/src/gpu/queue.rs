@@ -3,10 +3,12 @@
 //! Invariants:
 //!
 //! * the context is current for the length of a call only: the program may use CUDA itself in between;
-//! * nothing is allocated for a launch, and nothing waits: arguments are passed by pointers to slots that are reused;
-//! * what is collected ([`crate::gpu::chain`]) goes to the stream before anything else does: all that puts something there, or waits, asks
-//!   [`CudaQueue::stream_ready`] for the context;
-//! * memory, landing and stream go back to the device only after a wait; if the wait fails they are never used again.
+//! * nothing is allocated for a launch, and nothing waits: arguments are passed by pointers to slots that are
+//!   reused;
+//! * what is collected ([`crate::gpu::chain`]) goes to the stream before anything else does: all that puts
+//!   something there, or waits, asks [`CudaQueue::stream_ready`] for the context;
+//! * memory, landing and stream go back to the device only after a wait; if the wait fails they are never
+//!   used again.
 
 use std::ffi::c_uint;
 use std::ops::Range;
@@ -270,7 +272,8 @@ impl Queue for CudaQueue {
 
     fn allocate(&mut self, bytes: u64, host: u64) -> Result<u64> {
         let _current = self.device.current()?;
-        // Room for any padding, so that the size, and with it what the pool finds, doesn't depend on host addresses.
+        // Room for any padding, so that the size, and with it what the pool finds, doesn't depend on host
+        // addresses.
         let exact = self.device.allocates_exactly();
         let room = if exact { host % WIDEST_ACCESS } else { ALIGNMENT };
         // Kernels may read the rest of an aligned vector that holds an element.
@@ -344,7 +347,8 @@ impl Queue for CudaQueue {
         // SAFETY: the caller's promise; the driver copies the arguments before it returns.
         let launched =
             lanes.launch(device, stream, (first, times), |lane| unsafe { send(device, &kernel, lane) });
-        // What the queue's stream may not wait for is waited for here: memory that it uses may go to others soon.
+        // What the queue's stream may not wait for is waited for here: memory that it uses may go to others
+        // soon.
         launched.or_else(|error| lanes.drain(device).and(Err(error)))
     }
 

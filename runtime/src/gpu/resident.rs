@@ -1,22 +1,27 @@
 //! Device copies of arrays that outlive an execution (`POLLYRS_RT_RESIDENT=on`).
 //!
-//! Problem: successive SCoPs of a program use the same arrays, and most time goes into copying them in again. Approach: the
-//! device memory of a large array is kept together with the host range it belongs to. When a later execution wants the range,
-//! the kernel tells which pages the program wrote meanwhile ([`crate::memory::written`]), and only these are copied.
+//! Problem: successive SCoPs of a program use the same arrays, and most time goes into copying them in again.
+//! Approach: the device memory of a large array is kept together with the host range it belongs to. When a
+//! later execution wants the range, the kernel tells which pages the program wrote meanwhile
+//! ([`crate::memory::written`]), and only these are copied.
 //!
 //! Invariants, for an entry that no execution uses:
 //!
-//! * in every page that lies in `valid` as a whole and that the kernel calls unwritten, device and host agree. So the
-//!   protection is set *before* a page is copied in, and after it was copied back; results go back unprotected, as 30,000
-//!   faults would cost more than the transfer. Parts of pages at the edges are copied every time;
-//! * the host ranges of entries don't overlap, so that protecting a page again forgets nothing that another entry needs;
-//! * host memory is always up to date: results come back at the end of each execution, whatever stays on the device.
+//! * in every page that lies in `valid` as a whole and that the kernel calls unwritten, device and host
+//!   agree. So the protection is set *before* a page is copied in, and after it was copied back; results go
+//!   back unprotected, as 30,000 faults would cost more than the transfer. Parts of pages at the edges are
+//!   copied every time;
+//! * the host ranges of entries don't overlap, so that protecting a page again forgets nothing that another
+//!   entry needs;
+//! * host memory is always up to date: results come back at the end of each execution, whatever stays on the
+//!   device.
 //!
-//! Arrays of which only some bytes come back, since other threads may write the others meanwhile, are not kept: such a write
-//! between the copy back and the new protection would go unnoticed.
+//! Arrays of which only some bytes come back, since other threads may write the others meanwhile, are not
+//! kept: such a write between the copy back and the new protection would go unnoticed.
 //!
-//! One execution at a time has the table; others go without. What fails takes its entries along. An array that the program
-//! rewrites between executions, twice for the most part, is not kept any more: the faults would cost more than they save.
+//! One execution at a time has the table; others go without. What fails takes its entries along. An array
+//! that the program rewrites between executions, twice for the most part, is not kept any more: the faults
+//! would cost more than they save.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -100,8 +105,8 @@ impl Residents {
         taken
     }
 
-    /// What is there of an array. Entries that are in its way are dropped into `dropped`. `whole`: nothing or all of the written
-    /// range comes back.
+    /// What is there of an array. Entries that are in its way are dropped into `dropped`. `whole`: nothing or
+    /// all of the written range comes back.
     pub fn find(&mut self, array: &Array, whole: bool, dropped: &mut Vec<Block>) -> Kept {
         let host = array.span();
         if !whole {

@@ -1,31 +1,37 @@
 //! Fast copies between ordinary memory and the device.
 //!
-//! Problem: the driver copies pageable memory through a buffer of its own with one thread, at 9.3 GB/s to the device and
-//! 17.7 GB/s back on a link that gives pinned memory 55 GB/s. Pinning the program's memory in place costs 37 ms for 1 GiB,
-//! more than the transfer itself. Approach: a copy is cut into slots, which go through a few pinned buffers one after the other; the host's
-//! side of a slot is cut into pieces that several threads ([`crate::gpu::crew`]) take in turn, while the device copies other slots.
+//! Problem: the driver copies pageable memory through a buffer of its own with one thread, at 9.3 GB/s to the
+//! device and 17.7 GB/s back on a link that gives pinned memory 55 GB/s. Pinning the program's memory in
+//! place costs 37 ms for 1 GiB, more than the transfer itself. Approach: a copy is cut into slots, which go
+//! through a few pinned buffers one after the other; the host's side of a slot is cut into pieces that
+//! several threads ([`crate::gpu::crew`]) take in turn, while the device copies other slots.
 //!
-//! A slot is large, since the link idles for some 3 µs between two copies of the device (2 MiB at once: 92% of the rate of one large copy,
-//! 512 KiB 78%); the last ones of a copy, and the first ones to the device, are small, since nothing overlaps with them. Pieces are small, so that all
-//! threads end at about the same time, however late some of them woke.
+//! A slot is large, since the link idles for some 3 µs between two copies of the device (2 MiB at once: 92%
+//! of the rate of one large copy, 512 KiB 78%); the last ones of a copy, and the first ones to the device,
+//! are small, since nothing overlaps with them. Pieces are small, so that all threads end at about the same
+//! time, however late some of them woke.
 //!
-//! The device is slow to read lines that are still in some core's cache (a slot takes half as long again): what goes to it soon after it was written
-//! bypasses the caches, that is, the ends of a copy. What waits for its turn has left the caches by then, and plain stores are the faster ones.
+//! The device is slow to read lines that are still in some core's cache (a slot takes half as long again):
+//! what goes to it soon after it was written bypasses the caches, that is, the ends of a copy. What waits for
+//! its turn has left the caches by then, and plain stores are the faster ones.
 //!
 //! Invariants:
 //!
-//! * every device copy goes to the stream of the execution, so that it is ordered like a plain copy: after what was queued
-//!   before, before what is queued later;
-//! * a buffer is written or read by the host only after the event of its last device copy, of whatever execution. The next copy of a
-//!   buffer is queued by who finishes the last piece of its slot: no thread waits for an event that is recorded anew;
-//! * pieces are dealt out in ascending order, and a thread waits only for slots before the one of its piece, or for who has its slot's first
-//!   piece: the earliest unfinished piece waits for the device alone;
-//! * [`Ring::to_device`] has read all of the program's memory when it returns; [`Ring::fetch`] has written all of it;
-//! * after an error the stream is drained before anybody else gets the buffers; where that fails as well, they are never
-//!   used again.
+//! * every device copy goes to the stream of the execution, so that it is ordered like a plain copy: after
+//!   what was queued before, before what is queued later;
+//! * a buffer is written or read by the host only after the event of its last device copy, of whatever
+//!   execution. The next copy of a buffer is queued by who finishes the last piece of its slot: no thread
+//!   waits for an event that is recorded anew;
+//! * pieces are dealt out in ascending order, and a thread waits only for slots before the one of its piece,
+//!   or for who has its slot's first piece: the earliest unfinished piece waits for the device alone;
+//! * [`Ring::to_device`] has read all of the program's memory when it returns; [`Ring::fetch`] has written
+//!   all of it;
+//! * after an error the stream is drained before anybody else gets the buffers; where that fails as well,
+//!   they are never used again.
 //!
-//! Example: 8 MiB to the device: slots of 512 KiB, 1, 2, 2, 1 MiB, and three of 512 KiB. The first one is 8 pieces of 64 KiB; who copies the last
-//! of them into the first buffer queues its copy to the device. The seventh slot waits until the first one's buffer was read.
+//! Example: 8 MiB to the device: slots of 512 KiB, 1, 2, 2, 1 MiB, and three of 512 KiB. The first one is 8
+//! pieces of 64 KiB; who copies the last of them into the first buffer queues its copy to the device. The
+//! seventh slot waits until the first one's buffer was read.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -41,22 +47,25 @@ use crate::gpu::streaming::copy_streaming;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
-/// Copies below this are left to the driver: a pageable copy of this size takes some 45 µs, what a ring saves is spent on
-/// events and notifications.
+/// Copies below this are left to the driver: a pageable copy of this size takes some 45 µs, what a ring saves
+/// is spent on events and notifications.
 pub const MIN_BYTES: u64 = 512 * KIB;
-/// Before so many bytes were copied (the next copy counted in) there is no ring: pinning its 24 MiB takes 9 ms, in which the
-/// driver alone copies 90 MB; but a program that copies this much is likely to copy more, and has paid 200 ms for its start.
+/// Before so many bytes were copied (the next copy counted in) there is no ring: pinning its 24 MiB takes 9
+/// ms, in which the driver alone copies 90 MB; but a program that copies this much is likely to copy more,
+/// and has paid 200 ms for its start.
 pub const WORTH_BYTES: u64 = 16 * MIB;
 /// The size of a buffer, and of the slots in the middle of a large copy.
 const BUFFER_BYTES: u64 = 4 * MIB;
-/// Buffers: one is filled or emptied, one is under way, the others keep both sides from waiting. Measured for 64 and 256 MB to the host, of the
-/// rate of pinned memory: 4 of them 82% and 82%, 6 91% and 95% (12 threads).
+/// Buffers: one is filled or emptied, one is under way, the others keep both sides from waiting. Measured for
+/// 64 and 256 MB to the host, of the rate of pinned memory: 4 of them 82% and 82%, 6 91% and 95% (12
+/// threads).
 const BUFFERS: usize = 6;
 /// The smallest slots: the first one to the device, and the last ones.
 const MIN_SLOT: u64 = 512 * KIB;
 /// So near to its ends a copy to the device goes past the caches.
 const STREAMED_BYTES: u64 = 4 * BUFFER_BYTES;
-/// A piece is a 16th of its slot, but not less than this, and a multiple of it: of no element lie parts in two pieces.
+/// A piece is a 16th of its slot, but not less than this, and a multiple of it: of no element lie parts in
+/// two pieces.
 const MIN_PIECE: u64 = 64 * KIB;
 /// Bytes that make one more thread worth its notification.
 const BYTES_A_THREAD: u64 = 512 * KIB;
@@ -84,7 +93,8 @@ pub struct Ring {
     broken: bool,
 }
 
-/// Of a copy to the device: whether others come right before it, and behind. Then the link is busy while the host begins, and at its end.
+/// Of a copy to the device: whether others come right before it, and behind. Then the link is busy while the
+/// host begins, and at its end.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Neighbours {
     pub before: bool,
@@ -144,7 +154,8 @@ impl Ring {
         buffers.is_some() && !self.broken
     }
 
-    /// Copies to the device. The program's memory is free when it returns, the device's is written when the stream gets there.
+    /// Copies to the device. The program's memory is free when it returns, the device's is written when the
+    /// stream gets there.
     ///
     /// # Safety
     /// `from` is readable, `to` lies in an allocation that the stream's work may use.
@@ -160,7 +171,8 @@ impl Ring {
         self.copy(context, stream, Way::ToDevice { to, from, neighbours }, bytes)
     }
 
-    /// Waits for the stream's work so far and copies to the host. After an error the first bytes may have been written.
+    /// Waits for the stream's work so far and copies to the host. After an error the first bytes may have
+    /// been written.
     ///
     /// # Safety
     /// `to` is writable, `from` lies in an allocation that the stream's work may use.
@@ -302,7 +314,8 @@ impl Way<'_> {
     }
 }
 
-/// How a copy is cut: sizes double from [`MIN_SLOT`] to [`BUFFER_BYTES`] and halve again towards the end, but where it has neighbours.
+/// How a copy is cut: sizes double from [`MIN_SLOT`] to [`BUFFER_BYTES`] and halve again towards the end, but
+/// where it has neighbours.
 fn slots(bytes: u64, neighbours: Neighbours) -> Vec<Slot> {
     let mut slots: Vec<Slot> = Vec::new();
     let growing = if neighbours.before { BUFFER_BYTES } else { MIN_SLOT };
@@ -405,8 +418,8 @@ impl Copy<'_> {
         !before && part.offset < STREAMED_BYTES || !behind && part.offset + part.bytes + STREAMED_BYTES > end
     }
 
-    /// Waits until the slot's buffer is free, or full. False: somebody failed. The driver's lock is asked for by who has the `first`
-    /// piece only: it is needed for the copies that are queued meanwhile.
+    /// Waits until the slot's buffer is free, or full. False: somebody failed. The driver's lock is asked for
+    /// by who has the `first` piece only: it is needed for the copies that are queued meanwhile.
     fn obtain(&self, slot: usize, first: bool) -> Result<bool> {
         let part = &self.slots[slot];
         if !first {
@@ -497,7 +510,8 @@ impl Copy<'_> {
                     if mine != Some(slot) && !self.obtain(slot, number == part.first)? {
                         break;
                     }
-                    // SAFETY: the slot has arrived, and nothing is copied to its buffer before all of its pieces are done.
+                    // SAFETY: the slot has arrived, and nothing is copied to its buffer before all of its
+                    // pieces are done.
                     store(offset, unsafe { std::slice::from_raw_parts(place, bytes) });
                     let next = slot + BUFFERS;
                     if part.left.fetch_sub(1, Ordering::AcqRel) == 1 && next < self.slots.len() {

@@ -6,7 +6,8 @@
 /// As for [`std::ptr::copy_nonoverlapping`].
 pub unsafe fn copy_streaming(from: *const u8, to: *mut u8, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: SSE2 is part of x86-64; `to` is aligned to 16 where it is streamed to, and all accesses are inside of the ranges.
+    // SAFETY: SSE2 is part of x86-64; `to` is aligned to 16 where it is streamed to, and all accesses are
+    // inside of the ranges.
     unsafe {
         use std::arch::x86_64::{_mm_loadu_si128, _mm_sfence, _mm_stream_si128};
         let head = to.align_offset(64).min(bytes);

@@ -1,7 +1,8 @@
 //! Which bytes of a range of memory each of several devices has, and what moves between them.
 //!
-//! A state machine without I/O. Invariant: a byte that is in a device's list has there the value that one device alone would have at this point of the
-//! program; a byte in no list has none (nobody wrote it, or nobody copied it in).
+//! A state machine without I/O. Invariant: a byte that is in a device's list has there the value that one
+//! device alone would have at this point of the program; a byte in no list has none (nobody wrote it, or
+//! nobody copied it in).
 
 use crate::base::planted::skips;
 use crate::base::spans::{Span, among, take_out, unite, without};
@@ -52,7 +53,8 @@ impl Books {
         lost
     }
 
-    /// Who gives each piece of a part that devices are to have: all of them had it before. Bytes that nobody has stay where they are.
+    /// Who gives each piece of a part that devices are to have: all of them had it before. Bytes that nobody
+    /// has stay where they are.
     pub fn moves(&self, needs: &[(usize, Span)]) -> Vec<Move> {
         let mut moves: Vec<Move> = Vec::new();
         let devices = self.valid.len();
@@ -81,8 +83,8 @@ impl Books {
         }
     }
 
-    /// Who gives each piece of a part to the program: where several may, the one in whose equal share of `bytes` it lies. What nobody has is the first
-    /// device's to give.
+    /// Who gives each piece of a part to the program: where several may, the one in whose equal share of
+    /// `bytes` it lies. What nobody has is the first device's to give.
     pub fn givers(&self, part: Span, bytes: u64) -> Vec<(usize, Span)> {
         let devices = self.valid.len();
         let mut given: Vec<(usize, Span)> = Vec::new();

@@ -1,6 +1,7 @@
 //! Copies of several devices at once, each over a link of its own.
 //!
-//! A copy between ordinary memory and a device keeps the thread that asks for it: so each device has a thread, for the length of the copies.
+//! A copy between ordinary memory and a device keeps the thread that asks for it: so each device has a
+//! thread, for the length of the copies.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -10,7 +11,8 @@ use crate::group::{Group, Member};
 /// A member, for another thread.
 struct Lent<'a, M>(&'a mut M);
 
-// SAFETY: a queue is used by one thread at a time, and nothing in it belongs to a thread: contexts are current for the length of a call only.
+// SAFETY: a queue is used by one thread at a time, and nothing in it belongs to a thread: contexts are
+// current for the length of a call only.
 unsafe impl<M: Member> Send for Lent<'_, M> {}
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -19,7 +21,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<M: Member> Group<M> {
-    /// Runs jobs, of so many bytes together, each with a member and its number; those of one member in order, those of others at the same time.
+    /// Runs jobs, of so many bytes together, each with a member and its number; those of one member in order,
+    /// those of others at the same time.
     pub(super) fn at_once<J: Send>(
         &mut self,
         jobs: Vec<(usize, J)>,

@@ -1,19 +1,25 @@
 //! Several devices that work as one: a queue made of one queue on each.
 //!
-//! Problem: an execution, and what stays on the device between executions, know one device with one memory. Approach: memory is allocated on the first device,
-//! whose addresses stand for it everywhere else; other devices get a replica when they first need one. What each has of a range is in its [`books`].
-//! The parts of a launch go to one device each, behind copies of what it touches and does not have.
+//! Problem: an execution, and what stays on the device between executions, know one device with one memory.
+//! Approach: memory is allocated on the first device, whose addresses stand for it everywhere else; other
+//! devices get a replica when they first need one. What each has of a range is in its [`books`]. The parts of
+//! a launch go to one device each, behind copies of what it touches and does not have.
 //!
 //! Invariants:
 //!
-//! * before a part is launched its device has all that lies between its first and last touched byte, those that it writes among them. Behind the launch it
-//!   alone has what lies between its first and last written byte: nobody else writes there, or else the launch is not divided ([`apart`]);
-//! * what a launch as a whole touches, and what is copied within the device's memory, is brought to the first device before;
-//! * copies between devices wait for all that the giving one was asked before, and whatever the giving one is asked later waits for them;
-//! * so at every call the memory of this queue has, in terms of [`Queue`], the contents that it would have on one device.
+//! * before a part is launched its device has all that lies between its first and last touched byte, those
+//!   that it writes among them. Behind the launch it alone has what lies between its first and last written
+//!   byte: nobody else writes there, or else the launch is not divided ([`apart`]);
+//! * what a launch as a whole touches, and what is copied within the device's memory, is brought to the first
+//!   device before;
+//! * copies between devices wait for all that the giving one was asked before, and whatever the giving one is
+//!   asked later waits for them;
+//! * so at every call the memory of this queue has, in terms of [`Queue`], the contents that it would have on
+//!   one device.
 //!
-//! Example: a stencil of radius 1 on 300 rows, three devices, time steps in a host loop: the rows are copied in by thirds, over three links. Each step
-//! moves rows 99 and 199 up, 100 and 200 down, of the array that is read. At the end each device copies its third of the result out.
+//! Example: a stencil of radius 1 on 300 rows, three devices, time steps in a host loop: the rows are copied
+//! in by thirds, over three links. Each step moves rows 99 and 199 up, 100 and 200 down, of the array that is
+//! read. At the end each device copies its third of the result out.
 
 mod books;
 mod links;
@@ -102,7 +108,8 @@ impl Memory {
     }
 }
 
-/// A part of a memory on some member: the memory's place there, and the part's first byte and the one behind its last.
+/// A part of a memory on some member: the memory's place there, and the part's first byte and the one behind
+/// its last.
 type Piece = (u64, u64, u64);
 
 /// An array of the execution.
@@ -135,8 +142,8 @@ pub struct Group<M> {
     always: bool,
 }
 
-/// A launch that touches so few bytes, and has so few blocks, is done where its data are, rather than shared: a device has as many multiprocessors, and two in lock
-/// step take 15 us to exchange something.
+/// A launch that touches so few bytes, and has so few blocks, is done where its data are, rather than shared:
+/// a device has as many multiprocessors, and two in lock step take 15 us to exchange something.
 const LITTLE_BYTES: u64 = 1 << 20;
 const LITTLE_BLOCKS: u64 = 132;
 
@@ -271,8 +278,9 @@ impl<M: Member> Group<M> {
         self.moves(needs).iter().flat_map(|(_, moves)| moves).map(|m| m.part.1 - m.part.0).sum()
     }
 
-    /// The member that runs each part. Parts that may write to the same place, and less than there are devices, are one member's: of that which has most of what
-    /// they touch. So are those that touch little, where they would have to be told it.
+    /// The member that runs each part. Parts that may write to the same place, and less than there are
+    /// devices, are one member's: of that which has most of what they touch. So are those that touch little,
+    /// where they would have to be told it.
     fn assign(&self, parts: &[Part]) -> Vec<usize> {
         let each: Vec<usize> = (0..parts.len()).collect();
         let divisible = parts.len() <= self.members.len() && parts.len() > 1 && apart(parts);
@@ -307,7 +315,8 @@ impl<M: Member> Group<M> {
         Ok(())
     }
 
-    /// Who gives each piece of a part to the program: by member, its place of the memory, and from where to where. And where the part begins.
+    /// Who gives each piece of a part to the program: by member, its place of the memory, and from where to
+    /// where. And where the part begins.
     fn givers(&mut self, from: u64, bytes: u64) -> Result<(Vec<(usize, Piece)>, u64)> {
         let (index, offset) = self.find(from)?;
         let memory = &self.memories[index];

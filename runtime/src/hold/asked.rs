@@ -1,11 +1,13 @@
 //! Answers of inspections that wait for the execution that they were asked for.
 //!
-//! **Problem.** An inspection comes before the execution, and what it found is remembered of memory on the device, where an array is only behind the execution's
-//! beginning. **Approach.** The answers of a SCoP's inspections are kept for the thread's next execution of the same SCoP, and remembered when that has
+//! **Problem.** An inspection comes before the execution, and what it found is remembered of memory on the
+//! device, where an array is only behind the execution's beginning. **Approach.** The answers of a SCoP's
+//! inspections are kept for the thread's next execution of the same SCoP, and remembered when that has
 //! succeeded: between the two the program does nothing.
 //!
 //! # Invariant
-//! What is kept was found by the checks of one execution: the first inspection of an execution drops what is left of others.
+//! What is kept was found by the checks of one execution: the first inspection of an execution drops what is
+//! left of others.
 
 use std::cell::RefCell;
 

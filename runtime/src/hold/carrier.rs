@@ -15,7 +15,8 @@ use crate::process::nvtx::Range;
 use crate::process::profile::{self, Line};
 use crate::residency::{Back, Carrier};
 
-/// A hold's, but for its books. Made where it is promised that what is dirty is writable as long as this lives.
+/// A hold's, but for its books. Made where it is promised that what is dirty is writable as long as this
+/// lives.
 pub struct Books<'a> {
     pub config: &'static Config,
     pub queue: &'a mut dyn Queue,

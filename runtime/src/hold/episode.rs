@@ -1,4 +1,5 @@
-//! The executions between two looks of the program at their arrays, which go to one side together ([`crate::cost::episodes`]).
+//! The executions between two looks of the program at their arrays, which go to one side together
+//! ([`crate::cost::episodes`]).
 
 use std::time::Instant;
 
@@ -18,7 +19,8 @@ pub struct Episode {
     /// The objects that it touched.
     mask: u32,
     work: f64,
-    /// Estimated seconds of all executions: on the host, and on the device without transfers; and those of the largest ones.
+    /// Estimated seconds of all executions: on the host, and on the device without transfers; and those of
+    /// the largest ones.
     host: f64,
     device: f64,
     transfers: f64,
@@ -88,7 +90,8 @@ impl Hold {
             (false, true) => Course::Device,
             _ => Course::Mixed,
         };
-        // Of what is still the device's alone nobody knows when it is there, and what it will take to come back.
+        // Of what is still the device's alone nobody knows when it is there, and what it will take to come
+        // back.
         let complete = self.residency.writer().is_none();
         let took = if complete { episode.start.elapsed().as_secs_f64() } else { 0.0 };
         let (host, device) = (episode.host, episode.device + episode.transfers);

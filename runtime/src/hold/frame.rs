@@ -1,15 +1,18 @@
 //! Activations of functions that share a hold.
 //!
-//! Problem: `main` calls `init(n, A)`, `step(n, A)` a hundred times, and `sum(n, A)`. Each has loop nests over the same array, each alone
-//! would bring its results back when it returns. Where the compiler knows caller and callee, the caller lends its hold
-//! (`pollyrs_rt_enter`), and what the callee leaves on the device stays there when it returns (`pollyrs_rt_return`).
+//! Problem: `main` calls `init(n, A)`, `step(n, A)` a hundred times, and `sum(n, A)`. Each has loop nests
+//! over the same array, each alone would bring its results back when it returns. Where the compiler knows
+//! caller and callee, the caller lends its hold (`pollyrs_rt_enter`), and what the callee leaves on the
+//! device stays there when it returns (`pollyrs_rt_return`).
 //!
-//! Each activation numbers the objects that arrays may belong to on its own; so an entry of the hold has a mask for each activation
-//! that shares it ([`Masks`]). A callee gives back only what lies in objects that its caller knows.
+//! Each activation numbers the objects that arrays may belong to on its own; so an entry of the hold has a
+//! mask for each activation that shares it ([`Masks`]). A callee gives back only what lies in objects that
+//! its caller knows.
 //!
-//! What the compiler promises of a lent hold: before the call, what the callee's own instructions read or write of held arrays was released
-//! in the caller; before what may do anything, also throw, the callee leaves. So an entry that no SCoP of an activation used, and whose mask
-//! there is empty, concerns none of that activation's instructions; and one that is left by an exception leaves no entries behind.
+//! What the compiler promises of a lent hold: before the call, what the callee's own instructions read or
+//! write of held arrays was released in the caller; before what may do anything, also throw, the callee
+//! leaves. So an entry that no SCoP of an activation used, and whose mask there is empty, concerns none of
+//! that activation's instructions; and one that is left by an exception leaves no entries behind.
 //!
 //! A slot of the program is NULL or points to a [`Frame`].
 
@@ -69,7 +72,8 @@ impl Frame {
         }
     }
 
-    /// The activation ends plainly: what is in objects that the caller knows, for each of this activation's the caller's mask in `known`, stays.
+    /// The activation ends plainly: what is in objects that the caller knows, for each of this activation's
+    /// the caller's mask in `known`, stays.
     ///
     /// # Safety
     /// As for [`Frame::leave`].

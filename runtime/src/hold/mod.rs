@@ -1,21 +1,25 @@
 //! Arrays that stay on the device between the SCoPs of one activation of a function.
 //!
-//! Problem: a host loop around several SCoPs copies the same arrays to the device and back each time round, although nobody looks
-//! at them in between. Approach: the compiler knows which instructions of the function may touch which arrays, and calls
-//! `pollyrs_rt_release` before them; so a SCoP's results may stay on the device until then.
+//! Problem: a host loop around several SCoPs copies the same arrays to the device and back each time round,
+//! although nobody looks at them in between. Approach: the compiler knows which instructions of the function
+//! may touch which arrays, and calls `pollyrs_rt_release` before them; so a SCoP's results may stay on the
+//! device until then.
 //!
-//! Which bytes are where, and when they move, is decided by a state machine ([`crate::residency`], with all invariants); here its copies are
-//! carried out (`carrier`). What is left for this module:
+//! Which bytes are where, and when they move, is decided by a state machine ([`crate::residency`], with all
+//! invariants); here its copies are carried out (`carrier`). What is left for this module:
 //!
-//! * all work of a hold goes to one queue, in order: memory that one execution gives back may be used by the next at once;
+//! * all work of a hold goes to one queue, in order: memory that one execution gives back may be used by the
+//!   next at once;
 //! * while copies to the device may still read the program's memory (`copying`), the program does not write;
-//! * memory that has two addresses is not kept: the kernel is asked once for each entry ([`crate::memory::mappings`]), before the execution begins;
+//! * memory that has two addresses is not kept: the kernel is asked once for each entry
+//!   ([`crate::memory::mappings`]), before the execution begins;
 //! * results that are lost end the program.
 //!
 //! Functions that call each other may share a hold ([`crate::hold::frame`]).
 //!
-//! Example: `for (t..) { S1: B = f(A); S2: A = g(B); if (t % 10 == 0) print(A[0]); }`: A is copied in at the first S1, B never; at
-//! every tenth step A comes back, and stays valid on the device; B comes back at the end of the function.
+//! Example: `for (t..) { S1: B = f(A); S2: A = g(B); if (t % 10 == 0) print(A[0]); }`: A is copied in at the
+//! first S1, B never; at every tenth step A comes back, and stays valid on the device; B comes back at the
+//! end of the function.
 
 pub mod asked;
 mod carrier;
@@ -107,7 +111,8 @@ impl Hold {
         residency.place(&mut books, array)
     }
 
-    /// As [`Hold::copy_in`], of memory that may not be there, by way of a buffer of the range's size that lives until the queue was waited for.
+    /// As [`Hold::copy_in`], of memory that may not be there, by way of a buffer of the range's size that
+    /// lives until the queue was waited for.
     ///
     /// # Errors
     /// [`Error::Unreadable`]; others of the queue.
@@ -136,7 +141,8 @@ impl Hold {
         Ok(copied)
     }
 
-    /// Copies a part of an array in, through the snapshot where there is one, but for what another array of the execution brought. The bytes.
+    /// Copies a part of an array in, through the snapshot where there is one, but for what another array of
+    /// the execution brought. The bytes.
     ///
     /// # Safety
     /// The array's range is readable; the array has a place here.
@@ -189,12 +195,13 @@ impl Hold {
         Ok(())
     }
 
-    /// Fills memory of an execution's own, before its launches, with what an array has in the hold; the rest comes from the program. The bytes
-    /// of the latter. Example: `f(n, b, b)` with `out[i] = a[i] + 1`, in a loop: `b` stays in the hold as `out`, and each execution begins with
-    /// a copy for `a`.
+    /// Fills memory of an execution's own, before its launches, with what an array has in the hold; the rest
+    /// comes from the program. The bytes of the latter. Example: `f(n, b, b)` with `out[i] = a[i] + 1`, in a
+    /// loop: `b` stays in the hold as `out`, and each execution begins with a copy for `a`.
     ///
     /// # Safety
-    /// The array's range is readable; [`Hold::place`] said that it lies beside an entry, and those in the hold are copied in.
+    /// The array's range is readable; [`Hold::place`] said that it lies beside an entry, and those in the
+    /// hold are copied in.
     pub unsafe fn copy_beside(&mut self, queue: &mut dyn Queue, array: &Array, device: u64) -> Result<u64> {
         let host = array.span();
         let filled = self.residency.beside(array).ok_or_else(|| Error::Internal("no place".into()))?;
@@ -218,8 +225,8 @@ impl Hold {
         self.residency.endangers(array)
     }
 
-    /// An execution succeeded: of each of its arrays, whether its memory is the hold's. Those results are the device's until they are asked for, the
-    /// others are in place.
+    /// An execution succeeded: of each of its arrays, whether its memory is the hold's. Those results are the
+    /// device's until they are asked for, the others are in place.
     ///
     /// # Safety
     /// What is dirty is writable.
@@ -278,8 +285,9 @@ impl Hold {
         self.written_to(write);
     }
 
-    /// The ends of integers in a part of the address space, as `look` finds them in the program's memory: what the device alone has of it comes back before,
-    /// and stays. Where the device has the same as the program, nobody looks twice.
+    /// The ends of integers in a part of the address space, as `look` finds them in the program's memory:
+    /// what the device alone has of it comes back before, and stays. Where the device has the same as the
+    /// program, nobody looks twice.
     ///
     /// # Errors
     /// Those of `look`.
@@ -308,7 +316,8 @@ impl Hold {
         look()
     }
 
-    /// The execution that inspections were made for succeeded: what they found is known where the device has the same now.
+    /// The execution that inspections were made for succeeded: what they found is known where the device has
+    /// the same now.
     pub fn learn(&mut self, found: &[Found]) {
         for found in found {
             self.residency.learn(found);
@@ -357,7 +366,8 @@ impl Hold {
         }
     }
 
-    /// The program is about to free the objects of `dead`; their release follows. What lies in no others goes, without a copy.
+    /// The program is about to free the objects of `dead`; their release follows. What lies in no others
+    /// goes, without a copy.
     pub fn discard(&mut self, config: &'static Config, dead: u32) {
         let Some(mut queue) = self.queue.take() else { return };
         // The driver may still read a snapshot. If it fails, the release will find out.
@@ -376,7 +386,8 @@ impl Hold {
         self.residency.turn_to(depth);
     }
 
-    /// The activation that uses the hold returns; see [`crate::residency::masks::Masks::hand_over`]. What the caller doesn't know goes.
+    /// The activation that uses the hold returns; see [`crate::residency::masks::Masks::hand_over`]. What the
+    /// caller doesn't know goes.
     ///
     /// # Safety
     /// What is dirty is writable.

@@ -38,8 +38,8 @@ impl Hold {
         dirty.map(|result| rates.transfer(result.bytes)).sum()
     }
 
-    /// An execution would stay on the host because of its transfers: whether with all that was missed since the program last touched the
-    /// arrays they would have paid. Without transfers `gain` seconds are gained.
+    /// An execution would stay on the host because of its transfers: whether with all that was missed since
+    /// the program last touched the arrays they would have paid. Without transfers `gain` seconds are gained.
     pub fn worth_moving(&mut self, gain: f64, arrays: &[Array], rates: &Rates) -> bool {
         let held = || arrays.iter().filter(|array| array.held()).map(|array| (array, self.moves(array)));
         let seconds = |bytes: Option<u64>| bytes.map_or(0.0, |bytes| rates.transfer(bytes));
@@ -52,7 +52,8 @@ impl Hold {
         gain > 0.0 && self.missed >= there + back
     }
 
-    /// Whether this execution is to be waited for: a failure of the first one leaves the original loop, and few are under way.
+    /// Whether this execution is to be waited for: a failure of the first one leaves the original loop, and
+    /// few are under way.
     pub fn awaits(&mut self) -> bool {
         self.executions += 1;
         self.executions % AWAITED_EVERY == 1
@@ -68,8 +69,9 @@ mod tests {
     use crate::cost::machine::REFERENCE;
     use crate::process::registry::State;
 
-    /// Which of 40 activations of a function would load the code of its loop, 16 updates of ever smaller parts of a matrix of n x n: as `crate::execution::choice`
-    /// decides while it is not loaded. The host takes `host` times its estimate, but a small one took `before` times that.
+    /// Which of 40 activations of a function would load the code of its loop, 16 updates of ever smaller
+    /// parts of a matrix of n x n: as `crate::execution::choice` decides while it is not loaded. The host
+    /// takes `host` times its estimate, but a small one took `before` times that.
     fn loads(n: u64, host: f64, before: f64) -> Option<usize> {
         let rates = Rates::of(&REFERENCE, 8);
         let state: &'static State = Box::leak(Box::default());

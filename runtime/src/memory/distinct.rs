@@ -1,10 +1,13 @@
 //! Whether no two of many integers are equal.
 //!
-//! **Problem.** Each integer is a place of a map of bits, and neighbours in memory are anywhere in the map: threads that share it take its lines from each other.
+//! **Problem.** Each integer is a place of a map of bits, and neighbours in memory are anywhere in the map:
+//! threads that share it take its lines from each other.
 //!
-//! **Approach.** What ascends is seen while the ends are looked for ([`Ascent`]). Otherwise one thread marks its map. Several first sort their integers
-//! roughly, by the part of the map that they are in, and then each marks parts of its own, which fit in a cache (the partitions of hash joins: Balkesen,
-//! Teubner, Alonso, Özsu, "Main-Memory Hash Joins on Multi-Core CPUs", ICDE 2013, section 3). Integers that are far apart are sorted.
+//! **Approach.** What ascends is seen while the ends are looked for ([`Ascent`]). Otherwise one thread marks
+//! its map. Several first sort their integers roughly, by the part of the map that they are in, and then each
+//! marks parts of its own, which fit in a cache (the partitions of hash joins: Balkesen, Teubner, Alonso,
+//! Özsu, "Main-Memory Hash Joins on Multi-Core CPUs", ICDE 2013, section 3). Integers that are far apart are
+//! sorted.
 
 use crate::base::error::{Error, Result};
 use std::ops::Range;
@@ -55,10 +58,12 @@ impl Ascent {
 /// A walk over the integers of a part: calls its argument with each.
 pub type Walk<'a> = &'a (dyn Fn(&mut dyn FnMut(&[i64])) -> Result<()> + Sync);
 
-/// Whether no two of `count` integers between the ends are equal. `walks`: one for each thread that shares them.
+/// Whether no two of `count` integers between the ends are equal. `walks`: one for each thread that shares
+/// them.
 ///
 /// # Errors
-/// [`Error::Repeated`] if two are; [`Error::Unreadable`] where there is no memory to find out; those of the walks.
+/// [`Error::Repeated`] if two are; [`Error::Unreadable`] where there is no memory to find out; those of the
+/// walks.
 pub fn check(ends: (i64, i64), count: i128, walks: &[Walk<'_>]) -> Result<()> {
     let places = i128::from(ends.1) - i128::from(ends.0) + 1;
     if places < count {
@@ -92,7 +97,8 @@ impl Map {
         Ok(Map(seen))
     }
 
-    /// Marks a place; whether it was marked. (What another thread of the program changes meanwhile may be beyond the ends.)
+    /// Marks a place; whether it was marked. (What another thread of the program changes meanwhile may be
+    /// beyond the ends.)
     fn mark(&mut self, place: u64) -> bool {
         let Some(word) = self.0.get_mut((place / 64) as usize) else { return false };
         let bit = 1u64 << (place % 64);

@@ -1,10 +1,12 @@
 //! Inspections: the least and the largest of integers in the program's memory.
 //!
-//! **Problem.** What a subscript made of loaded integers touches is known once these are. Code generation asks for their range before a launch. The rows that it
-//! asks for hold what the loop loads, and perhaps more, whose pages may be missing.
+//! **Problem.** What a subscript made of loaded integers touches is known once these are. Code generation
+//! asks for their range before a launch. The rows that it asks for hold what the loop loads, and perhaps
+//! more, whose pages may be missing.
 //!
-//! **Approach.** The kernel copies pieces that fit in a cache ([`crate::memory::guarded`]), which report missing pages; each piece is reduced by
-//! comparisons that the compiler makes vectors of. Several threads share what is large. Whether integers are equal: [`crate::memory::distinct`].
+//! **Approach.** The kernel copies pieces that fit in a cache ([`crate::memory::guarded`]), which report
+//! missing pages; each piece is reduced by comparisons that the compiler makes vectors of. Several threads
+//! share what is large. Whether integers are equal: [`crate::memory::distinct`].
 
 use std::ffi::c_void;
 
@@ -14,13 +16,14 @@ use crate::base::spans::Span;
 use crate::memory::distinct::{self, Ascent, Walk, on_threads};
 use crate::memory::{guarded, packed};
 
-/// Bytes copied at a time: a part of the second-level cache of an ordinary core. (10^8 integers by one thread: 105 ms, with pieces half as large 130, twice as large 154; 79 without
-/// the kernel's copy.)
+/// Bytes copied at a time: a part of the second-level cache of an ordinary core. (10^8 integers by one
+/// thread: 105 ms, with pieces half as large 130, twice as large 154; 79 without the kernel's copy.)
 const PIECE: usize = 1 << 17;
 /// More bytes than this are not looked at.
 const MOST: i128 = 1 << 40;
 
-/// Rows of contiguous bytes, outermost dimension first: the bytes of one, how often each dimension repeats, and how many bytes apart.
+/// Rows of contiguous bytes, outermost dimension first: the bytes of one, how often each dimension repeats,
+/// and how many bytes apart.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Rows {
@@ -36,7 +39,8 @@ impl Rows {
         [self.bytes, a, b, c, x, y, z]
     }
 
-    /// The addresses from the first byte to behind the last one; `None` for no bytes, and for what wraps around.
+    /// The addresses from the first byte to behind the last one; `None` for no bytes, and for what wraps
+    /// around.
     pub fn span(&self, start: *const c_void) -> Option<Span> {
         if self.bytes <= 0 || self.counts.iter().any(|n| *n <= 0) {
             return None;
@@ -65,10 +69,12 @@ pub fn gathered(start: *const c_void, rows: &Rows, element: u32) -> Result<(i64,
     look(start, rows, element)
 }
 
-/// The least and the largest element of the rows, as signed integers; `(0, 0)` where there is none. With `DISTINCT` added to the bytes of an element no two may be equal.
+/// The least and the largest element of the rows, as signed integers; `(0, 0)` where there is none. With
+/// `DISTINCT` added to the bytes of an element no two may be equal.
 ///
 /// # Errors
-/// [`Error::Unreadable`] for memory that isn't there, and for widths and sizes that nothing sensible has; [`Error::Repeated`] for values that are equal.
+/// [`Error::Unreadable`] for memory that isn't there, and for widths and sizes that nothing sensible has;
+/// [`Error::Repeated`] for values that are equal.
 pub fn look(start: *const c_void, rows: &Rows, element: u32) -> Result<(i64, i64)> {
     if rows.bytes <= 0 || rows.counts.iter().any(|n| *n <= 0) {
         return Ok((0, 0));
@@ -130,7 +136,8 @@ fn threads(bytes: i128) -> usize {
     if most < 2 { 1 } else { std::thread::available_parallelism().map_or(1, usize::from).min(most) }
 }
 
-/// Parts of the rows, one after the other: parts of a single row, or rows of the outermost dimension that has some.
+/// Parts of the rows, one after the other: parts of a single row, or rows of the outermost dimension that has
+/// some.
 fn parts(start: Start, rows: &Rows, threads: usize) -> Vec<(Start, Rows)> {
     // Elements stay whole: the widest has 8 bytes.
     let unit = 8;
@@ -156,7 +163,8 @@ fn parts(start: Start, rows: &Rows, threads: usize) -> Vec<(Start, Rows)> {
 }
 
 impl Rows {
-    /// The same bytes, from the first address on: distances are not negative, and rows that follow each other are one.
+    /// The same bytes, from the first address on: distances are not negative, and rows that follow each other
+    /// are one.
     fn tidied(&self, start: *const c_void) -> (Start, Rows) {
         let (mut from, mut bytes) = (start as usize, self.bytes);
         let mut dims: Vec<(i64, i64)> = Vec::new();
@@ -211,7 +219,8 @@ fn each_piece(start: Start, rows: &Rows, mut then: impl FnMut(&[u8])) -> Result<
 /// The smallest page of any system.
 const SMALL_PAGE: i64 = 4096;
 
-/// Rows with less than a page between them, of one dimension: what lies between is copied as well, as it is in pages that have some of the rows.
+/// Rows with less than a page between them, of one dimension: what lies between is copied as well, as it is
+/// in pages that have some of the rows.
 fn narrow_rows(
     from: usize,
     (bytes, count, stride): (i64, i64, i64),

@@ -1,18 +1,22 @@
-//! What the kernel says of the memory that an execution touches: pages that are not there, and memory with two addresses.
+//! What the kernel says of the memory that an execution touches: pages that are not there, and memory with
+//! two addresses.
 //!
-//! **Problem.** The range of an array goes from the first element that is touched to the last one, and copies take all of it. A program may have put
-//! an inaccessible page in between (blocks of one mapping with guard pages), which none of its accesses touches. And one buffer may be mapped at two
-//! addresses (ring buffers that wrap round by themselves): then arrays are one although their addresses differ.
+//! **Problem.** The range of an array goes from the first element that is touched to the last one, and copies
+//! take all of it. A program may have put an inaccessible page in between (blocks of one mapping with guard
+//! pages), which none of its accesses touches. And one buffer may be mapped at two addresses (ring buffers
+//! that wrap round by themselves): then arrays are one although their addresses differ.
 //!
-//! **Approach.** The kernel is asked for the mappings that a range lies in, once for each array that is not on the device already. Where a page can't
-//! be read, or where an execution writes memory that it also reaches at another address, the original loop runs. Memory that is shared is
-//! never kept on the device.
+//! **Approach.** The kernel is asked for the mappings that a range lies in, once for each array that is not
+//! on the device already. Where a page can't be read, or where an execution writes memory that it also
+//! reaches at another address, the original loop runs. Memory that is shared is never kept on the device.
 //!
-//! **Costs.** Since Linux 6.11 a mapping is asked for by its address (`PROCMAP_QUERY`), in about a microsecond with the file's opening; older ones give
-//! the list of all. The file is opened each time: a child of `fork` would ask for its parent's memory, and a program may close all files.
+//! **Costs.** Since Linux 6.11 a mapping is asked for by its address (`PROCMAP_QUERY`), in about a
+//! microsecond with the file's opening; older ones give the list of all. The file is opened each time: a
+//! child of `fork` would ask for its parent's memory, and a program may close all files.
 //!
-//! What escapes: pages within a mapping that the program had taken away (`MADV_GUARD_INSTALL`, a file that became shorter), and memory that another
-//! thread unmaps meanwhile. Where control flow decides what is read, copies survive those as well ([`crate::memory::guarded`]).
+//! What escapes: pages within a mapping that the program had taken away (`MADV_GUARD_INSTALL`, a file that
+//! became shorter), and memory that another thread unmaps meanwhile. Where control flow decides what is read,
+//! copies survive those as well ([`crate::memory::guarded`]).
 
 use std::ffi::{c_int, c_ulong};
 use std::fs::File;
@@ -161,7 +165,8 @@ fn may_have_holes(array: &Array) -> bool {
     !whole && !array.is_guarded() && (array.copied_in() || array.held() && array.needs_values())
 }
 
-/// Looks at the memory of an execution's arrays, but for those that are `known`. The result are those in shared memory, which must not be kept.
+/// Looks at the memory of an execution's arrays, but for those that are `known`. The result are those in
+/// shared memory, which must not be kept.
 ///
 /// # Errors
 /// [`Error::Unreadable`], [`Error::OneMemory`]: the original loop has to run.
@@ -186,7 +191,8 @@ pub fn check(scop: &Scop, arrays: &[Array], known: impl Fn(&Array) -> bool) -> R
     for (n, (i, p, s)) in found.iter().enumerate() {
         for (j, q, t) in &found[n + 1..] {
             let bytes = |source: &Source, part: &Span| (source.offset, source.offset + (part.1 - part.0));
-            // The same bytes of a file at other addresses. (At the same ones they are compared as all arrays are.)
+            // The same bytes of a file at other addresses. (At the same ones they are compared as all arrays
+            // are.)
             let one = s.file == t.file
                 && overlaps(bytes(s, p), bytes(t, q))
                 && p.0.wrapping_sub(s.offset) != q.0.wrapping_sub(t.offset);

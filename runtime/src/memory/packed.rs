@@ -1,22 +1,26 @@
 //! Rows that lie anywhere, as one array.
 //!
-//! **Problem.** A matrix is a table of pointers (`double **`, a vector of vectors, a member of a structure), and its rows lie where the allocator put them. Kernels and the
-//! model want an ordinary array with one distance between rows.
+//! **Problem.** A matrix is a table of pointers (`double **`, a vector of vectors, a member of a structure),
+//! and its rows lie where the allocator put them. Kernels and the model want an ordinary array with one
+//! distance between rows.
 //!
-//! **Approach.** The rows get addresses of their own: a range of the address space that this library reserves, in which row `i` begins `pitch` bytes behind row `i - 1`. The
-//! program's code never uses these addresses; kernels, books and checks do, as those of any array. Memory is behind them, a staging area: what goes to the device is gathered
-//! there first ([`Packed::gather`]); results are stored where the rows are, row by row ([`Packed::store`]). A device's own table of addresses would need a load for each access,
+//! **Approach.** The rows get addresses of their own: a range of the address space that this library
+//! reserves, in which row `i` begins `pitch` bytes behind row `i - 1`. The program's code never uses these
+//! addresses; kernels, books and checks do, as those of any array. Memory is behind them, a staging area:
+//! what goes to the device is gathered there first ([`Packed::gather`]); results are stored where the rows
+//! are, row by row ([`Packed::store`]). A device's own table of addresses would need a load for each access,
 //! and tiles, copies in chunks and stencils want one distance.
 //!
 //! **Invariants.**
 //! * What a loop accesses of a row lies within `columns`; the compiler bounds it, before the loop.
-//! * A `Packed` never changes: a table whose entries change is another one. While one table is as it was and asked for again, it has the same
-//!   addresses, so that what stays on the device is found again.
+//! * A `Packed` never changes: a table whose entries change is another one. While one table is as it was and
+//!   asked for again, it has the same addresses, so that what stays on the device is found again.
 //! * No address is given to two of them, ever: an address whose rows are forgotten is known to be one.
-//! * Two of them, or one and ordinary memory, are compared by where the rows are ([`clash`]); nothing that is written is reached in two ways.
+//! * Two of them, or one and ordinary memory, are compared by where the rows are ([`clash`]); nothing that is
+//!   written is reached in two ways.
 //!
-//! Example: rows of 100 doubles at 4096, 9000 and 5000, of which columns 1 to 98 are accessed: the pitch is 832 bytes; what the device writes to column 5 of
-//! row 2 comes back to 5000 + 40.
+//! Example: rows of 100 doubles at 4096, 9000 and 5000, of which columns 1 to 98 are accessed: the pitch is
+//! 832 bytes; what the device writes to column 5 of row 2 comes back to 5000 + 40.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -53,9 +57,11 @@ const MAP_NORESERVE: c_int = 0x4000;
 const RESERVED: u64 = 1 << 45;
 /// Rows that need more are left to the program: no device has so much memory.
 const MAX_BYTES: u64 = 1 << 40;
-/// Rows begin at multiples of this, as far as the size of their elements allows. So what a compiler knows of the alignment of the program's rows holds here too.
+/// Rows begin at multiples of this, as far as the size of their elements allows. So what a compiler knows of
+/// the alignment of the program's rows holds here too.
 const ALIGNMENT: u64 = 64;
-/// Tables that a thread remembers. A loop asks for few of them, right before it begins ([`crate::memory::row_table`]).
+/// Tables that a thread remembers. A loop asks for few of them, right before it begins
+/// ([`crate::memory::row_table`]).
 const REMEMBERED: usize = 64;
 /// Answers that are remembered.
 const MAX_ANSWERS: usize = 1024;
@@ -71,7 +77,8 @@ pub struct Packed {
     rows: Vec<u64>,
     /// The numbers of the rows, in the order of the program's addresses.
     ascending: Vec<u32>,
-    /// The accessed bytes of a row: from the first to the one behind the last, counted from the row's address.
+    /// The accessed bytes of a row: from the first to the one behind the last, counted from the row's
+    /// address.
     columns: (i64, i64),
     unit: u64,
     pitch: u64,
@@ -421,7 +428,8 @@ fn meet(a: &[Span], b: &[Span]) -> bool {
 /// The rows of an execution's arrays, for those that have some.
 ///
 /// # Errors
-/// [`Error::Forgotten`]; [`Error::SharedRows`] where rows that are written are something else as well. The original loop has to run.
+/// [`Error::Forgotten`]; [`Error::SharedRows`] where rows that are written are something else as well. The
+/// original loop has to run.
 pub fn check(scop: &Scop, arrays: &[Array]) -> Result<Vec<Option<Arc<Packed>>>> {
     let space = reserved();
     if space.1 == 0 {
@@ -479,7 +487,8 @@ impl std::hash::Hash for Pin {
 mod tests {
     use super::*;
 
-    /// Rows of some bytes each, one behind the other in a block in the order of `places`, under addresses of their own.
+    /// Rows of some bytes each, one behind the other in a block in the order of `places`, under addresses of
+    /// their own.
     fn packed(block: &[u8], places: &[usize], columns: (i64, i64), table: u64) -> Rows {
         let begin = block.as_ptr().expose_provenance() as u64;
         let rows: Vec<u64> = places.iter().map(|at| begin + *at as u64).collect();

@@ -1,11 +1,14 @@
 //! Tables of pointers to the rows of a matrix.
 //!
-//! **Problem.** The compiler has a version of a loop for rows that are equally far apart (`a[i] == a[0] + i * pitch`), and asks before the loop where they are. The part
-//! of the table that the loop will read is known as an interval, of which the loop may in the end read nothing.
+//! **Problem.** The compiler has a version of a loop for rows that are equally far apart
+//! (`a[i] == a[0] + i * pitch`), and asks before the loop where they are. The part of the table that the loop
+//! will read is known as an interval, of which the loop may in the end read nothing.
 //!
-//! **Solution.** The table is copied as [`crate::memory::guarded`] does, so that what is not there is an answer. Where the rows are equally far apart, that is the answer. If
-//! the compiler knows which columns of the rows the loop accesses, rows that lie anywhere get addresses that are ([`crate::memory::packed`]). Invariant: each
-//! entry was read, and its row is found where the compiler puts it, or stands for what is there.
+//! **Solution.** The table is copied as [`crate::memory::guarded`] does, so that what is not there is an
+//! answer. Where the rows are equally far apart, that is the answer. If the compiler knows which columns of
+//! the rows the loop accesses, rows that lie anywhere get addresses that are ([`crate::memory::packed`]).
+//! Invariant: each entry was read, and its row is found where the compiler puts it, or stands for what is
+//! there.
 
 use std::ffi::c_void;
 
@@ -65,7 +68,8 @@ pub fn anywhere(
     if packed.first.is_null() { found } else { packed }
 }
 
-/// `pollyrs_rt_row_length`: the bytes of rows whose ends stand in a table, `behind` bytes behind their beginnings; -1 if they differ.
+/// `pollyrs_rt_row_length`: the bytes of rows whose ends stand in a table, `behind` bytes behind their
+/// beginnings; -1 if they differ.
 pub fn length(first: *const c_void, last: *const c_void, step: i64, behind: i64) -> i64 {
     let beginnings = |place: *const c_void| place.wrapping_byte_sub(behind as usize);
     if !(8..=step - 8).contains(&behind) || behind % 8 != 0 {

@@ -1,24 +1,26 @@
 //! Which pages of the program's memory were written since they were last looked at.
 //!
-//! Problem: a device copy of an array is good until the program writes to the array, and a program compiled without help writes
-//! anywhere, through the kernel (`read`) too; and it frees, moves and maps again. Write protection with a signal handler is not
-//! an answer: the program may have a handler of its own, and a system call that meets a protected page fails with `EFAULT`
-//! rather than raise a signal. The kernel's soft-dirty bits are one for the whole process and cleared all at once. Comparing
-//! with a snapshot reads as much memory as a transfer. Since Linux 6.7 userfaultfd has asynchronous write protection: the first
-//! write to a protected page, whoever makes it, is let through by the kernel, which notes it; `PAGEMAP_SCAN` reports it.
+//! Problem: a device copy of an array is good until the program writes to the array, and a program compiled
+//! without help writes anywhere, through the kernel (`read`) too; and it frees, moves and maps again. Write
+//! protection with a signal handler is not an answer: the program may have a handler of its own, and a system
+//! call that meets a protected page fails with `EFAULT` rather than raise a signal. The kernel's soft-dirty
+//! bits are one for the whole process and cleared all at once. Comparing with a snapshot reads as much memory
+//! as a transfer. Since Linux 6.7 userfaultfd has asynchronous write protection: the first write to a
+//! protected page, whoever makes it, is let through by the kernel, which notes it; `PAGEMAP_SCAN` reports it.
 //!
 //! What counts as unwritten ([`Tracker::unwritten`]), and why that is sound:
 //!
 //! * the page lies in a mapping that is registered now. What was unmapped, moved or mapped anew is not;
-//! * it is present, and protected since [`Tracker::protect`]: pages given back (`MADV_DONTNEED`) are absent, and come back
-//!   unprotected;
+//! * it is present, and protected since [`Tracker::protect`]: pages given back (`MADV_DONTNEED`) are absent,
+//!   and come back unprotected;
 //! * it is private memory: no other mapping reaches it.
 //!
-//! What escapes: a device that writes, without the kernel, into pages that the program had pinned for it before they were
-//! protected (registered buffers of io_uring, RDMA, memory given to `cuMemHostRegister`). That is why residency is an option.
+//! What escapes: a device that writes, without the kernel, into pages that the program had pinned for it
+//! before they were protected (registered buffers of io_uring, RDMA, memory given to `cuMemHostRegister`).
+//! That is why residency is an option.
 //!
-//! Costs for 128 MB in pages of 4 KiB: 0.3 ms to protect, 0.5 ms to ask, 1 ms to lift the protection, and a fault of 1 to 6 µs for
-//! the first write to each page.
+//! Costs for 128 MB in pages of 4 KiB: 0.3 ms to protect, 0.5 ms to ask, 1 ms to lift the protection, and a
+//! fault of 1 to 6 µs for the first write to each page.
 
 use std::ffi::{c_int, c_long, c_ulong};
 use std::fs::File;
@@ -149,8 +151,8 @@ impl Tracker {
         (found && usable).then_some((query.vma_start, query.vma_end))
     }
 
-    /// Prepares the mapping around a span for tracking. As a whole: a mapping in parts could not be moved by the program any
-    /// more. False: the span can't be tracked, the current stack for one.
+    /// Prepares the mapping around a span for tracking. As a whole: a mapping in parts could not be moved by
+    /// the program any more. False: the span can't be tracked, the current stack for one.
     pub fn register(&self, span: Span) -> bool {
         let local = 0u8;
         let stack = &raw const local as u64;
@@ -159,7 +161,8 @@ impl Tracker {
             return false;
         }
         let mut register = [start, end - start, REGISTER_MODE_WP, 0];
-        // SAFETY: `struct uffdio_register` is four 64-bit integers. Registering changes nothing the program sees.
+        // SAFETY: `struct uffdio_register` is four 64-bit integers. Registering changes nothing the program
+        // sees.
         unsafe { ioctl(self.faults.as_raw_fd(), UFFDIO_REGISTER, register.as_mut_ptr()) == 0 }
     }
 
@@ -182,7 +185,8 @@ impl Tracker {
         unsafe { ioctl(self.faults.as_raw_fd(), UFFDIO_WRITEPROTECT, request.as_mut_ptr()) == 0 }
     }
 
-    /// The parts of these pages that nobody wrote since they were protected, ascending; where there are very many, the first.
+    /// The parts of these pages that nobody wrote since they were protected, ascending; where there are very
+    /// many, the first.
     pub fn unwritten(&self, pages: Span) -> Vec<Span> {
         let mut regions = vec![Region::default(); if pages.0 < pages.1 { 256 } else { 0 }];
         let bad = PAGE_IS_WRITTEN | PAGE_IS_FILE;

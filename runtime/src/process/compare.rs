@@ -1,12 +1,14 @@
-//! `POLLYRS_RT_COMPARE`: each execution runs on both sides, and their results are compared where the program has them.
+//! `POLLYRS_RT_COMPARE`: each execution runs on both sides, and their results are compared where the program
+//! has them.
 //!
-//! The device runs first. Its results land in memory of the library, over a copy of what the program has there; then the execution counts as one
-//! that could not be done on the device, so that the original loop runs as well. When that ends, both are compared byte for byte.
+//! The device runs first. Its results land in memory of the library, over a copy of what the program has
+//! there; then the execution counts as one that could not be done on the device, so that the original loop
+//! runs as well. When that ends, both are compared byte for byte.
 //!
 //! # Invariants
 //! * The program's memory has the original loop's results only.
-//! * What the device has computed is compared with the original of the same execution: it is kept by thread and SCoP, and dropped where another
-//!   execution of the SCoP begins first.
+//! * What the device has computed is compared with the original of the same execution: it is kept by thread
+//!   and SCoP, and dropped where another execution of the SCoP begins first.
 
 use std::cell::RefCell;
 
@@ -62,7 +64,8 @@ pub struct Difference {
     /// Its bytes in hexadecimal digits, in the order of their addresses.
     host: String,
     on_device: String,
-    /// The largest relative difference, if elements are as large as floating-point numbers and all that differ are finite ones.
+    /// The largest relative difference, if elements are as large as floating-point numbers and all that
+    /// differ are finite ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     largest: Option<f64>,
 }

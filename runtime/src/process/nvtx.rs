@@ -1,9 +1,10 @@
 //! Ranges in NVIDIA's tools: what ran, of which loop nest, where in the source.
 //!
-//! Problem: Nsight shows copies and kernels with made-up names, and nothing tells which loop of the program they belong to. NVTX is the
-//! tools' interface for that: a tool names a library in `NVTX_INJECTION64_PATH`, whoever has ranges to show loads it and calls
-//! `InitializeInjectionNvtx2`, and the tool stores its functions where a table tells it to (NVTX 3, `nvtxTypes.h`: NvtxExportTableCallbacks,
-//! NvtxFunctionTable). Nothing of NVIDIA's has to be installed to compile or to run without a tool.
+//! Problem: Nsight shows copies and kernels with made-up names, and nothing tells which loop of the program
+//! they belong to. NVTX is the tools' interface for that: a tool names a library in `NVTX_INJECTION64_PATH`,
+//! whoever has ranges to show loads it and calls `InitializeInjectionNvtx2`, and the tool stores its
+//! functions where a table tells it to (NVTX 3, `nvtxTypes.h`: NvtxExportTableCallbacks, NvtxFunctionTable).
+//! Nothing of NVIDIA's has to be installed to compile or to run without a tool.
 //!
 //! Invariants:
 //!
@@ -11,8 +12,8 @@
 //! * a tool that can't be loaded, refuses, or lacks a function is no tool: the program runs as without it;
 //! * ranges of a thread are closed in the reverse order of their opening, on that thread.
 //!
-//! Example: an execution of the loop nest at `gemm.c:85` in domain `pollyrs`: `kernel_gemm#0 (gemm.c:85)` from begin to end, in it `to the
-//! device` and `to the host`.
+//! Example: an execution of the loop nest at `gemm.c:85` in domain `pollyrs`: `kernel_gemm#0 (gemm.c:85)`
+//! from begin to end, in it `to the device` and `to the host`.
 
 use std::ffi::{CString, c_char, c_int, c_uint, c_void};
 use std::marker::PhantomData;

@@ -1,11 +1,14 @@
-//! Executions of original loops, from their beginning to their end, or to where something else shows that they were left.
+//! Executions of original loops, from their beginning to their end, or to where something else shows that
+//! they were left.
 //!
-//! Problem: an exception or `longjmp` may leave an original loop (a bounds check that fails, for one), so that nobody says when it ended; it would be in no
-//! profile. Approach: what has begun is remembered by its thread, with the place of the stack that it began at. What is deeper in the stack than
-//! something that begins or ends, and what is left when the thread ends, was left.
+//! Problem: an exception or `longjmp` may leave an original loop (a bounds check that fails, for one), so
+//! that nobody says when it ended; it would be in no profile. Approach: what has begun is remembered by its
+//! thread, with the place of the stack that it began at. What is deeper in the stack than something that
+//! begins or ends, and what is left when the thread ends, was left.
 //!
 //! # Invariant
-//! A token is the address of something that this thread remembers, or means nothing: what was found to be left is not looked at again.
+//! A token is the address of something that this thread remembers, or means nothing: what was found to be
+//! left is not looked at again.
 
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -93,7 +96,8 @@ thread_local! {
     static OPEN: RefCell<Open> = const { RefCell::new(Open(Vec::new())) };
 }
 
-/// An original loop begins, in a frame of the stack at `place` (which grows downwards). The result is for [`end`]; null if nobody wants to know.
+/// An original loop begins, in a frame of the stack at `place` (which grows downwards). The result is for
+/// [`end`]; null if nobody wants to know.
 pub fn begin(original: Original, place: usize) -> *mut c_void {
     let begun = OPEN.try_with(|open| {
         let mut open = open.try_borrow_mut().ok()?;

@@ -1,8 +1,8 @@
 //! Reports: one JSON line for each execution of a versioned SCoP, text for humans, and a summary at exit.
 //!
-//! A line goes out in one `write` to a file opened for appending, so that threads and processes may share the file. The
-//! file is opened anew for each line: a program that closes all descriptors (a daemon) must not get the profile in its own
-//! files. Example:
+//! A line goes out in one `write` to a file opened for appending, so that threads and processes may share the
+//! file. The file is opened anew for each line: a program that closes all descriptors (a daemon) must not get
+//! the profile in its own files. Example:
 //!
 //! ```text
 //! {"scop":"kernel_gemm#0","at":"gemm.c:85","device":"cuda","kernels":1,"kernel_ms":0.31,"setup_ms":0.01,"total_ms":1.1,
@@ -12,13 +12,16 @@
 //!  "reason":"offloading is switched off (POLLYRS_RT_DEVICE=off)"}
 //! ```
 //!
-//! A line with `"release":true` is about results that had stayed on the device and came back later ([`crate::hold`]).
+//! A line with `"release":true` is about results that had stayed on the device and came back later
+//! ([`crate::hold`]).
 //!
-//! Where several devices shared launches, `devices` says how many, and `bytes_between_devices` what moved between these.
+//! Where several devices shared launches, `devices` says how many, and `bytes_between_devices` what moved
+//! between these.
 //!
-//! Times are in milliseconds; `total_ms` is the time between begin and end, transfers and waiting included; `setup_ms` is what
-//! passed before the first copy: the start of the driver, the loading of the code, allocations. What remains when setup and
-//! kernels are taken off went into transfers and launches; the summary calls it transfers and gives its rate.
+//! Times are in milliseconds; `total_ms` is the time between begin and end, transfers and waiting included;
+//! `setup_ms` is what passed before the first copy: the start of the driver, the loading of the code,
+//! allocations. What remains when setup and kernels are taken off went into transfers and launches; the
+//! summary calls it transfers and gives its rate.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -257,7 +260,8 @@ struct Totals {
 /// By SCoP and device.
 type Table = BTreeMap<(String, &'static str), Totals>;
 
-/// Executions of a SCoP that were refused one after the other, and the most that were; why the last one of these was.
+/// Executions of a SCoP that were refused one after the other, and the most that were; why the last one of
+/// these was.
 #[derive(Clone, Default)]
 struct Refusals {
     now: u64,
@@ -276,7 +280,8 @@ static TOTALS: Mutex<(Table, Refused)> = Mutex::new((BTreeMap::new(), BTreeMap::
 fn summarise(line: &Line) {
     static REGISTER: Once = Once::new();
     REGISTER.call_once(|| {
-        // SAFETY: a C function of the process; the handler has the right type and lives as long as this library.
+        // SAFETY: a C function of the process; the handler has the right type and lives as long as this
+        // library.
         unsafe { atexit(print_summary) };
     });
     let mut known = TOTALS.lock().unwrap_or_else(PoisonError::into_inner);

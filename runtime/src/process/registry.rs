@@ -3,8 +3,9 @@
 //! Invariants:
 //!
 //! * everything is made at its first use, once, whatever number of threads ask;
-//! * the CUDA device belongs to the process that started it. A forked child inherits the memory but not the driver's threads
-//!   and mappings: it must not touch the device, nor wait for a start that was under way in the parent.
+//! * the CUDA device belongs to the process that started it. A forked child inherits the memory but not the
+//!   driver's threads and mappings: it must not touch the device, nor wait for a start that was under way in
+//!   the parent.
 
 use std::io::Write;
 use std::sync::OnceLock;
@@ -80,7 +81,8 @@ pub fn owns_cuda() -> bool {
     CUDA_PROCESS.load(Ordering::Acquire) == std::process::id()
 }
 
-/// What is kept for a SCoP. Compiled code reads the first word, a double: executions with no more work than this don't ask, if nothing is held.
+/// What is kept for a SCoP. Compiled code reads the first word, a double: executions with no more work than
+/// this don't ask, if nothing is held.
 #[derive(Default)]
 #[repr(C)]
 pub struct State {

@@ -9,8 +9,9 @@ use crate::base::shape::Shape;
 use crate::base::spans::{Span, holds, overlaps, unite, without};
 
 impl<W: Copy> Residency<W> {
-    /// An execution of `writer` succeeded: each of its arrays, with whether its memory stays. The results of the others are in the program's memory.
-    /// Some of the former come back at once. After an error they are lost.
+    /// An execution of `writer` succeeded: each of its arrays, with whether its memory stays. The results of
+    /// the others are in the program's memory. Some of the former come back at once. After an error they are
+    /// lost.
     pub fn ended(&mut self, carrier: &mut dyn Carrier<W>, writer: W, arrays: &[(Array, bool)]) -> Result<()> {
         for (array, _) in arrays.iter().filter(|(_, stays)| *stays) {
             self.keep(writer, array);
@@ -51,8 +52,9 @@ impl<W: Copy> Residency<W> {
         entry.dirty.push(result);
     }
 
-    /// Results in a range are in the program's memory, past the entries: what lies there is of yesterday. What the same execution left between
-    /// them comes back, so that no result is left where nothing is valid.
+    /// Results in a range are in the program's memory, past the entries: what lies there is of yesterday.
+    /// What the same execution left between them comes back, so that no result is left where nothing is
+    /// valid.
     fn overwritten(&mut self, carrier: &mut dyn Carrier<W>, span: Span) -> Result<()> {
         for i in 0..self.entries.len() {
             let entry = &mut self.entries[i];
@@ -75,7 +77,8 @@ impl<W: Copy> Residency<W> {
         Ok(())
     }
 
-    /// An execution is over, in whatever way; `failed`: what the device has of the arrays that it writes is worth nothing.
+    /// An execution is over, in whatever way; `failed`: what the device has of the arrays that it writes is
+    /// worth nothing.
     pub fn finish(&mut self, carrier: &mut dyn Carrier<W>, arrays: &[Array], failed: bool) {
         self.entries.iter_mut().for_each(|entry| entry.uses.clear());
         if !failed || skips("failed") {

@@ -1,7 +1,8 @@
 //! What was found out about values on the device: the ends of integers that were inspected.
 //!
-//! **Invariant.** What is known of a part of an entry holds for the values that this thread would read there: all of it was valid and none of it dirty when it was
-//! found, and whatever changes values since (results of an execution, results past the entry, a snapshot, for which all is copied in anew) makes it forgotten. The
+//! **Invariant.** What is known of a part of an entry holds for the values that this thread would read there:
+//! all of it was valid and none of it dirty when it was found, and whatever changes values since (results of
+//! an execution, results past the entry, a snapshot, for which all is copied in anew) makes it forgotten. The
 //! program's own writes release the entry.
 
 use super::{Entry, Residency};
@@ -13,7 +14,8 @@ pub type Question = (u64, [i64; 7], u32);
 /// More answers than these are not remembered of an entry.
 const MAX_KNOWN: usize = 32;
 
-/// An answer, and of what: the bytes that were looked at, and the objects of the activation that they belong to.
+/// An answer, and of what: the bytes that were looked at, and the objects of the activation that they belong
+/// to.
 #[derive(Clone, Debug)]
 pub struct Found {
     pub part: Span,

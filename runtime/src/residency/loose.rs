@@ -1,17 +1,21 @@
 //! Entries of arrays whose ranges may reach into other objects.
 //!
-//! **Problem.** Data decides what a loop over a row of a sparse matrix reads: between the least and the largest of the rows' bounds lies all of it, and perhaps
-//! more, if some bound is never used. What is more belongs to any object. The program changes that one without a release of this one, and the device's copy of those
-//! bytes is of yesterday. The array's own bytes are not, and no kernel uses others.
+//! **Problem.** Data decides what a loop over a row of a sparse matrix reads: between the least and the
+//! largest of the rows' bounds lies all of it, and perhaps more, if some bound is never used. What is more
+//! belongs to any object. The program changes that one without a release of this one, and the device's copy
+//! of those bytes is of yesterday. The array's own bytes are not, and no kernel uses others.
 //!
-//! **Approach.** Such an entry is *loose*: its bytes are valid as far as they belong to its [`Owners`], the objects of one activation that the array may belong to. Only
-//! an array that is only read, and belongs to none but these, is placed there; any other one makes the entry go, which costs a copy. In an entry that is not loose
-//! such an array is placed only where all of its range is valid, so that nothing of other objects is copied in there.
+//! **Approach.** Such an entry is *loose*: its bytes are valid as far as they belong to its [`Owners`], the
+//! objects of one activation that the array may belong to. Only an array that is only read, and belongs to
+//! none but these, is placed there; any other one makes the entry go, which costs a copy. In an entry that is
+//! not loose such an array is placed only where all of its range is valid, so that nothing of other objects
+//! is copied in there.
 //!
 //! # Invariants
 //! - Nothing in a loose entry is written by the device: there are no results, snapshots or windows.
-//! - The owners are those of the array that the entry was made for, in its activation: objects that share a bit share their releases. When that
-//!   activation returns, or hands over, the entry goes: its caller may tell fewer objects apart.
+//! - The owners are those of the array that the entry was made for, in its activation: objects that share a
+//!   bit share their releases. When that activation returns, or hands over, the entry goes: its caller may
+//!   tell fewer objects apart.
 
 use super::{Entry, Residency};
 use crate::base::abi::Array;
@@ -53,7 +57,8 @@ impl<W> Entry<W> {
         self.loose.is_some()
     }
 
-    /// The objects of which the entry is true: all, but where it is loose. `mask`: as the activation at `depth` knows them.
+    /// The objects of which the entry is true: all, but where it is loose. `mask`: as the activation at
+    /// `depth` knows them.
     pub(super) fn is_true_of(&self, depth: usize, mask: u32) -> bool {
         self.loose.is_none_or(|owners| owners.include(depth, mask))
     }

@@ -27,12 +27,14 @@ impl Masks {
         self.0.truncate(depth + 1);
     }
 
-    /// Whether instructions of the activation at `depth` that touch the objects of `mask` may touch the entry.
+    /// Whether instructions of the activation at `depth` that touch the objects of `mask` may touch the
+    /// entry.
     pub fn met(&self, depth: usize, mask: u32) -> bool {
         mask == abi::ALL || self.at(depth) & mask != 0
     }
 
-    /// The activation at `depth` returns: its mask becomes one of its caller's by `known`. False: some object is not the caller's.
+    /// The activation at `depth` returns: its mask becomes one of its caller's by `known`. False: some object
+    /// is not the caller's.
     pub fn hand_over(&mut self, depth: usize, known: &[u32]) -> bool {
         let own = self.at(depth);
         let bits = (0..u32::BITS).filter(|bit| own >> bit & 1 != 0);

@@ -1,8 +1,9 @@
 //! Which bytes an array of an execution touches, as far as that is known, and whether arrays are apart.
 //!
-//! Problem: members of structures are arrays whose ranges lie in each other but whose bytes do not, and two pointers to one block of memory are
-//! arrays whose bytes are the same although their types differ. Approach: rows are compared by where they lie in their common
-//! distance: members at bytes 0 .. 8 and 12 .. 13 of 16 never meet.
+//! Problem: members of structures are arrays whose ranges lie in each other but whose bytes do not, and two
+//! pointers to one block of memory are arrays whose bytes are the same although their types differ. Approach:
+//! rows are compared by where they lie in their common distance: members at bytes 0 .. 8 and 12 .. 13 of 16
+//! never meet.
 
 use crate::base::abi::{Array, Scop};
 use crate::base::error::{Error, Result};
@@ -125,8 +126,8 @@ impl Use {
 
     /// Whether the two may lie in the same memory: nothing that the one writes is touched by the other.
     ///
-    /// Where both are written, no byte that the one writes is accessed through the other, by the execution's promise; so it is enough that
-    /// what they write is apart, and what comes back with it.
+    /// Where both are written, no byte that the one writes is accessed through the other, by the execution's
+    /// promise; so it is enough that what they write is apart, and what comes back with it.
     pub fn is_apart_from(&self, other: &Use) -> bool {
         let from = |written: &Option<Part>, touched: &Part| written.is_none_or(|w| w.is_apart_from(touched));
         match (&self.written, &other.written) {
@@ -136,8 +137,9 @@ impl Use {
     }
 }
 
-/// Whether arrays of an execution are as the interface wants them: what one writes is not another's, unless that is only read and may be
-/// the same array. The library compares addresses, whatever the compiler knew of types.
+/// Whether arrays of an execution are as the interface wants them: what one writes is not another's, unless
+/// that is only read and may be the same array. The library compares addresses, whatever the compiler knew of
+/// types.
 ///
 /// # Errors
 /// [`Error::Overlap`]: the original loop has to run.

@@ -11,7 +11,8 @@ use crate::residency::loose::Owners;
 use crate::residency::masks::Masks;
 
 impl<W> Entry<W> {
-    /// Whether nothing that the execution under way writes is touched by another of its arrays, this one included.
+    /// Whether nothing that the execution under way writes is touched by another of its arrays, this one
+    /// included.
     fn is_apart_from(&self, array: &Array) -> bool {
         let own = Use::of(array);
         self.uses.iter().all(|used| used.is_apart_from(&own))
@@ -23,8 +24,8 @@ impl<W: Copy> Residency<W> {
         (0..self.entries.len()).filter(|&i| overlaps(self.entries[i].host, host)).collect()
     }
 
-    /// Brings memory for an array of the execution that begins. An error: the original loop runs, and what was placed is given up
-    /// ([`Residency::finish`]).
+    /// Brings memory for an array of the execution that begins. An error: the original loop runs, and what
+    /// was placed is given up ([`Residency::finish`]).
     pub fn place(&mut self, carrier: &mut dyn Carrier<W>, array: &Array) -> Result<Place> {
         let near = self.near(array.span());
         if let Some(&i) = near.iter().find(|&&i| self.entries[i].in_use()) {
@@ -43,7 +44,8 @@ impl<W: Copy> Residency<W> {
                 i
             }
             _ => {
-                // What is true of some objects only does not become part of a larger entry, and gets nothing of others.
+                // What is true of some objects only does not become part of a larger entry, and gets nothing
+                // of others.
                 let parts: Vec<bool> = self
                     .entries
                     .iter()
@@ -58,7 +60,8 @@ impl<W: Copy> Residency<W> {
         Ok(self.held(carrier, i, array))
     }
 
-    /// Entries of memory that an array of the execution that begins reaches in another way, `these`, come back and go.
+    /// Entries of memory that an array of the execution that begins reaches in another way, `these`, come
+    /// back and go.
     ///
     /// # Errors
     /// [`Error::Awaited`] where the execution uses one of them.
@@ -205,7 +208,8 @@ impl<W: Copy> Residency<W> {
         }
     }
 
-    /// What of a part of an array is still to be copied in: another array of the execution may have brought some of it.
+    /// What of a part of an array is still to be copied in: another array of the execution may have brought
+    /// some of it.
     pub fn lacks(&self, array: &Array, part: Span) -> Vec<Span> {
         self.entry_of(array).map_or_else(Vec::new, |entry| without(part, &entry.valid))
     }
@@ -217,7 +221,8 @@ impl<W: Copy> Residency<W> {
         }
     }
 
-    /// With what memory of an execution's own is filled, before its launches, for an array that lies beside an entry.
+    /// With what memory of an execution's own is filled, before its launches, for an array that lies beside
+    /// an entry.
     pub fn beside(&self, array: &Array) -> Option<Filled> {
         let (host, entry) = (array.span(), self.entry_of(array)?);
         let rest = without(host, &entry.valid);

@@ -17,7 +17,8 @@ impl<W: Copy> Residency<W> {
         self.part_with(carrier, &read, &written)
     }
 
-    /// Somebody is about to read a part of the address space, whatever objects that is: an execution looks at numbers before it begins.
+    /// Somebody is about to read a part of the address space, whatever objects that is: an execution looks at
+    /// numbers before it begins.
     ///
     /// # Errors
     /// As for [`Residency::release`].
@@ -49,7 +50,8 @@ impl<W: Copy> Residency<W> {
         Ok(())
     }
 
-    /// The program is about to free the objects of `dead`; their release follows. What lies in no others goes, without a copy.
+    /// The program is about to free the objects of `dead`; their release follows. What lies in no others
+    /// goes, without a copy.
     pub fn discard(&mut self, carrier: &mut dyn Carrier<W>, dead: u32) {
         let depth = self.depth;
         self.entries.retain(|entry| {
@@ -78,8 +80,9 @@ impl<W: Copy> Residency<W> {
         self.depth
     }
 
-    /// The activation that uses it returns; see [`crate::residency::masks::Masks::hand_over`]. What the caller doesn't know, if there is such, has to go
-    /// ([`Residency::drop_these`]) before the caller goes on ([`Residency::turn_to`]).
+    /// The activation that uses it returns; see [`crate::residency::masks::Masks::hand_over`]. What the
+    /// caller doesn't know, if there is such, has to go ([`Residency::drop_these`]) before the caller goes on
+    /// ([`Residency::turn_to`]).
     pub fn hand_over(&mut self, known: &[u32]) -> Option<Vec<bool>> {
         let depth = self.depth;
         let loose: Vec<bool> = self.loose_at(depth).collect();

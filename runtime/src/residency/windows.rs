@@ -1,14 +1,15 @@
 //! Windows: arrays of which some rows alone are touched, far apart.
 //!
-//! Problem: an entry has room for all of the range, so that others find their elements there, but what lies between the rows need not be moved.
-//! Approach: beside its valid ranges an entry has a few windows whose rows are valid. Invariants:
+//! Problem: an entry has room for all of the range, so that others find their elements there, but what lies
+//! between the rows need not be moved. Approach: beside its valid ranges an entry has a few windows whose
+//! rows are valid. Invariants:
 //!
-//! * nothing is copied to the device over results that are there alone: who needs more of the range than some windows makes those come back first
-//!   ([`Residency::bring_windows`]);
+//! * nothing is copied to the device over results that are there alone: who needs more of the range than some
+//!   windows makes those come back first ([`Residency::bring_windows`]);
 //! * a window that is only written is valid after the execution, without a copy.
 //!
-//! Example: columns 8 .. 24 of a matrix are updated, then all of it is added up: the columns are copied in, updated and come back, and all of
-//! the matrix is copied in.
+//! Example: columns 8 .. 24 of a matrix are updated, then all of it is added up: the columns are copied in,
+//! updated and come back, and all of the matrix is copied in.
 
 use super::{Carrier, Entry, Residency};
 use crate::base::abi::Array;

@@ -95,7 +95,8 @@ fn a_child_forked_before_the_first_loop_has_the_device() {
     assert!(outcome.profile.iter().all(|line| line["device"] == "cuda"));
 }
 
-/// Loops of a signal handler that interrupts the library run on the host; none waits for a lock of the thread it is on.
+/// Loops of a signal handler that interrupts the library run on the host; none waits for a lock of the thread
+/// it is on.
 #[test]
 fn signals_are_handled_at_any_time() {
     cuda(&["signals"], &[]).expect(&["interrupted", "right"]);
@@ -216,8 +217,8 @@ fn the_next_best_image_is_tried() {
     }
 }
 
-/// The text of the device's generation, in a launch with the shared memory of its code; where a block has less, that of an earlier generation, without an
-/// attempt to load the other.
+/// The text of the device's generation, in a launch with the shared memory of its code; where a block has
+/// less, that of an earlier generation, without an attempt to load the other.
 #[test]
 fn generations() {
     let table = [
@@ -243,7 +244,8 @@ fn generations() {
     }
 }
 
-/// What the kernels of an execution were: the functions of the modules that were loaded, in order, and what the profile says of late ones.
+/// What the kernels of an execution were: the functions of the modules that were loaded, in order, and what
+/// the profile says of late ones.
 fn late_course(scenario: &str, variables: &[(&str, &str)]) -> (Vec<String>, Vec<Option<String>>) {
     let pause = "100000";
     let outcome = cuda(&[scenario, "3", pause], &[&[ALWAYS], variables].concat());
@@ -319,7 +321,8 @@ fn results_lost_halfway_end_the_program() {
     cuda(&["both"], &[("POLLYRS_RT_STAGING", "0"), kernel]).expect_host("cuStreamSynchronize failed");
 }
 
-/// Arrays of several times the ring: every buffer is used again and again. The driver carries out copies as late as it may.
+/// Arrays of several times the ring: every buffer is used again and again. The driver carries out copies as
+/// late as it may.
 #[test]
 fn large_copies() {
     for threads in ["0", "1", "2", "3", "8"] {
@@ -387,7 +390,8 @@ fn a_lack_of_pinned_memory_is_no_reason_not_to_run() {
     }
 }
 
-/// The figures of a machine are measured by the first processes that start the driver, where they can be kept.
+/// The figures of a machine are measured by the first processes that start the driver, where they can be
+/// kept.
 #[test]
 fn machines_are_measured_by_the_first_processes() {
     let folder = fresh("cache");
@@ -426,7 +430,8 @@ fn machines_are_measured_by_the_first_processes() {
     assert!(!measured(&[]));
 }
 
-/// On a machine whose host is fast an execution stays there that is worth the device on one whose host is slow.
+/// On a machine whose host is fast an execution stays there that is worth the device on one whose host is
+/// slow.
 #[test]
 fn the_figures_of_the_machine_decide() {
     for (host, side) in [(30e9, "device"), (3000e9, "host")] {
@@ -446,7 +451,8 @@ fn the_estimate_comes_before_the_driver() {
 
 #[test]
 fn the_start_of_the_driver_is_at_most_a_twentieth() {
-    // 60 ms each: 3 times 60 ms are less than 220 ms. What comes then would pay, but in a process that has run for 4 s only.
+    // 60 ms each: 3 times 60 ms are less than 220 ms. What comes then would pay, but in a process that has
+    // run for 4 s only.
     let outcome = cuda(&["timed", "6", "6e7", "6e7"], &[]);
     outcome.expect(&["host", "host", "host", "host", "host", "host", "right"]);
     let reason = |n: usize| outcome.profile[n]["reason"].as_str().unwrap();
@@ -491,8 +497,8 @@ fn an_execution_that_goes_on_and_on_is_given_up_once() {
 
 #[test]
 fn the_host_is_measured() {
-    // It takes 0.1 ms in place of the estimated 200 ms: less than the 4 ms that the device is estimated to take.
-    // On a machine with other things to do it may take longer: then once more.
+    // It takes 0.1 ms in place of the estimated 200 ms: less than the 4 ms that the device is estimated to
+    // take. On a machine with other things to do it may take longer: then once more.
     let attempt = || cuda(&["timed", "8", "2e8", "1e5"], &[]);
     let measured = |outcome: &Outcome| outcome.words.iter().all(|word| word != "device");
     let outcome = (0..4).map(|_| attempt()).find(measured).unwrap_or_else(attempt);
@@ -556,7 +562,8 @@ fn residents_are_copied_where_the_program_wrote() {
     cuda(&["large_threads"], &[on, ALWAYS]).expect(&["right"]);
 }
 
-/// Of a window in a large array its rows alone move, both ways; where they are hardly less than their range, that moves as a whole.
+/// Of a window in a large array its rows alone move, both ways; where they are hardly less than their range,
+/// that moves as a whole.
 #[test]
 fn windows_move_row_by_row() {
     let window = |rows: u64| rows * (24 + 256);

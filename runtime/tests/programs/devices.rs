@@ -42,7 +42,8 @@ fn device_choice() {
     assert!(outcome.log.contains("cuDeviceGet 2\n"), "{outcome}");
 }
 
-/// `CUDA_VISIBLE_DEVICES` with numbers and with names, of devices and of parts (MIG): the driver's business, whose order counts.
+/// `CUDA_VISIBLE_DEVICES` with numbers and with names, of devices and of parts (MIG): the driver's business,
+/// whose order counts.
 #[test]
 fn visible_devices_are_the_drivers() {
     let table: [(&str, &str, Result<&str, &str>); 10] = [
@@ -72,7 +73,8 @@ fn visible_devices_are_the_drivers() {
             Err(text) => outcome.expect_host(text),
         }
     }
-    // A part of a device has less memory: an eighth of 160,000,000 bytes is too little for two blocks of 10 MiB.
+    // A part of a device has less memory: an eighth of 160,000,000 bytes is too little for two blocks of 10
+    // MiB.
     let bytes = ("FAKE_CUDA_BYTES", "160000000");
     cuda(&["both"], &[bytes, ("CUDA_VISIBLE_DEVICES", "GPU-0")]).expect(&["device", "right"]);
     cuda(&["both"], &[bytes, ("CUDA_VISIBLE_DEVICES", "MIG-0")])

@@ -2,7 +2,8 @@
 
 static uint64_t bytes_at(int64_t element, int64_t n) { return 8 * (element < 0 ? 0 : element > n ? n : element); }
 
-/* A step from array `from` to the other one, in as many parts as the library wants. `less`: so many elements of the halo are not told. */
+/* A step from array `from` to the other one, in as many parts as the library wants. `less`: so many elements
+ * of the halo are not told. */
 static void launch_divided(void *run, int from, int64_t n, int64_t less) {
   uint64_t parts = pollyrs_rt_parts(run, from, blocks(n));
   uint64_t scalars[] = {n, 0};
@@ -30,7 +31,8 @@ static void steps_of_two(int64_t n, int steps, double *A, double *B) {
   }
 }
 
-/* Steps from A to B and back, some of which are launched as a whole; the program looks at A and changes some of B in between. */
+/* Steps from A to B and back, some of which are launched as a whole; the program looks at A and changes some
+ * of B in between. */
 static void run_divided(int64_t n, int rounds, int held, int64_t less) {
   enum { STEPS = 7 };
   double *A = numbers(n, 1), *B = numbers(n, 2), *eA = copy_of(A, n), *eB = copy_of(B, n);

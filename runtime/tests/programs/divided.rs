@@ -1,5 +1,5 @@
-//! Launches that several devices share: emulated ones, and those of the driver of `fake_cuda.c`, which does nothing before somebody waits for it, so that a wait too
-//! few between two devices gives wrong results.
+//! Launches that several devices share: emulated ones, and those of the driver of `fake_cuda.c`, which does
+//! nothing before somebody waits for it, so that a wait too few between two devices gives wrong results.
 
 use crate::support::{Outcome, fake_cuda, run};
 
@@ -63,7 +63,8 @@ fn a_wrong_claim_shows() {
     }
 }
 
-/// Whatever fails, and when: the original loop runs, or the program ends with a message where results are lost.
+/// Whatever fails, and when: the original loop runs, or the program ends with a message where results are
+/// lost.
 #[test]
 fn every_failure_leaves_the_original_loop() {
     for (call, count) in [

@@ -42,7 +42,8 @@ fn a_forked_child_goes_on() {
     emulated("fork", &[]).expect(&["device", "device", "right", "device", "right"]);
 }
 
-/// Loops of a signal handler that interrupts the library run on the host; none waits for a lock of the thread it is on.
+/// Loops of a signal handler that interrupts the library run on the host; none waits for a lock of the thread
+/// it is on.
 #[test]
 fn signals_are_handled_at_any_time() {
     emulated("signals", &[]).expect(&["interrupted", "right"]);

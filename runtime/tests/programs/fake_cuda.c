@@ -1,9 +1,10 @@
 /* A CUDA driver on host memory, to test the use of the driver without a device.
  *
- * "Device" memory is malloc'ed; a kernel is the program's function of that name, called for each thread in turn, with as many arguments as the program's
- * constant NAME_arguments says. Like the real driver it insists on a current context, on initialisation, on live handles and on device addresses inside
- * of live allocations. Work is done when somebody waits for it, or at some time before (fake_streams.h): who reuses a buffer too early, or reads one, gets
- * wrong data.
+ * "Device" memory is malloc'ed; a kernel is the program's function of that name, called for each thread in
+ * turn, with as many arguments as the program's constant NAME_arguments says. Like the real driver it insists
+ * on a current context, on initialisation, on live handles and on device addresses inside of live
+ * allocations. Work is done when somebody waits for it, or at some time before (fake_streams.h): who reuses a
+ * buffer too early, or reads one, gets wrong data.
  *
  *   FAKE_CUDA_LOG   a file: one line a call; at exit what is left over
  *   FAKE_CUDA_FAIL  call:k:code, the k-th call of that name returns the code
@@ -15,8 +16,7 @@
  *   FAKE_CUDA_DEVICES  1 by default; CUDA_VISIBLE_DEVICES says which of them are to be seen, by numbers or by names: GPU-0, ..., or MIG-0, ..., which are
  *                   eighths of theirs
  *   FAKE_CUDA_CURRENT  number of the device whose context the program has made current before
- *   FAKE_CUDA_SAME_KERNEL  if set, nodes of executable graphs keep their kernels, as in old drivers
- */
+ *   FAKE_CUDA_SAME_KERNEL  if set, nodes of executable graphs keep their kernels, as in old drivers */
 #define _GNU_SOURCE
 #include "pollyrs_rt.h"
 

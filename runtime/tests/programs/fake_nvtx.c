@@ -1,4 +1,5 @@
-/* A tool that writes down the ranges it is shown, with their nesting, to NVTX_LOG. NVTX_FAKE: refuse, no-domains, no-ranges. */
+/* A tool that writes down the ranges it is shown, with their nesting, to NVTX_LOG. NVTX_FAKE: refuse,
+ * no-domains, no-ranges. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

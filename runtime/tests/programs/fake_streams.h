@@ -1,11 +1,14 @@
 /* Streams and events of the driver in fake_cuda.c, and when their work is done.
  *
- * Copies and kernels that were queued are not done before somebody waits for them; then a stream's operations are done in their order, up to the one that
- * is waited for, and of other streams what they wait for. With FAKE_CUDA_ORDER they may be done earlier, at any call: which, and how many of them, is drawn
- * from that seed among all that streams and events allow. So a wait too few shows, where there is an order in which it matters, and seeds enough.
+ * Copies and kernels that were queued are not done before somebody waits for them; then a stream's operations
+ * are done in their order, up to the one that is waited for, and of other streams what they wait for. With
+ * FAKE_CUDA_ORDER they may be done earlier, at any call: which, and how many of them, is drawn from that seed
+ * among all that streams and events allow. So a wait too few shows, where there is an order in which it
+ * matters, and seeds enough.
  *
- * A copy from memory that is not pinned reads it at once, as the driver does, or, with FAKE_CUDA_PINNED, when the copy is done, as if the program had pinned
- * all of its memory. An operation that fails with 700 takes the device with it: nothing more is done. */
+ * A copy from memory that is not pinned reads it at once, as the driver does, or, with FAKE_CUDA_PINNED, when
+ * the copy is done, as if the program had pinned all of its memory. An operation that fails with 700 takes
+ * the device with it: nothing more is done. */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
@@ -77,7 +80,8 @@ static unsigned draw(unsigned below) {
   state ^= state << 13, state ^= state >> 7, state ^= state << 17;
   return (unsigned)(state >> 33) % below;
 }
-/* What the device does meanwhile: by the seed now and then one operation, or often several, or as much as it can. */
+/* What the device does meanwhile: by the seed now and then one operation, or often several, or as much as it
+ * can. */
 static void meanwhile(void) {
   static unsigned pace;
   const char *seed = getenv("FAKE_CUDA_ORDER");
@@ -95,8 +99,9 @@ static void meanwhile(void) {
       step(stream);
   }
 }
-/* Waits for a stream's operations up to a position. With a seed all streams go on meanwhile, in turns or as much as they can, in an order that is drawn
- * (as in Burckhardt et al., A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs, ASPLOS 2010). */
+/* Waits for a stream's operations up to a position. With a seed all streams go on meanwhile, in turns or as
+ * much as they can, in an order that is drawn (as in Burckhardt et al., A Randomized Scheduler with
+ * Probabilistic Guarantees of Finding Bugs, ASPLOS 2010). */
 static void wait_for(struct Stream *stream, uint64_t position) {
   int in_turns = state && draw(3) == 0;
   unsigned salt = state ? draw(1 << 16) : 0;
@@ -135,7 +140,8 @@ static void queue_wait(struct Stream *stream, struct Stream *other, uint64_t pos
   struct Operation *wait = queue(stream, WAIT);
   wait->other = other, wait->position = position;
 }
-/* How many arguments a kernel has: the program's constant NAME_arguments; the library's own kernel has none. */
+/* How many arguments a kernel has: the program's constant NAME_arguments; the library's own kernel has
+ * none. */
 static int arguments_of(PollyrsEmuKernel kernel) {
   static struct { PollyrsEmuKernel kernel; int n; } known[64];
   int i = 0;

@@ -15,8 +15,8 @@ fn sum(profile: &[Value], field: &str) -> u64 {
     profile.iter().map(|line| line[field].as_u64().unwrap()).sum()
 }
 
-/// 20 SCoPs in a loop of 100 iterations, a read of A every tenth: each array goes to the device once, A comes back ten times, B
-/// once at the end. The inner 19,990 of 20,000 elements are written.
+/// 20 SCoPs in a loop of 100 iterations, a read of A every tenth: each array goes to the device once, A comes
+/// back ten times, B once at the end. The inner 19,990 of 20,000 elements are written.
 #[test]
 fn bytes_moved_are_the_necessary_ones() {
     let outcome = cuda(&["held"], &[]);
@@ -42,14 +42,16 @@ fn without_a_profile_executions_do_not_wait() {
     assert_eq!(outcome.calls("cuMemAlloc_v2"), 2, "memory stays");
 }
 
-/// What is copied in of arrays that are not held must be read before the program goes on; kernels behind it run on.
+/// What is copied in of arrays that are not held must be read before the program goes on; kernels behind it
+/// run on.
 #[test]
 fn copies_are_waited_for_without_their_kernels() {
     let variables = [("POLLYRS_RT_PROFILE", ""), ("FAKE_CUDA_PINNED", "1"), ("FAKE_CUDA_BUSY", "1")];
     for held in ["14", "15"] {
         let outcome = cuda(&["sliced_steps", "12", "1000", held, "6"], &variables);
         outcome.expect(&[&["device"; 72][..], &["right"]].concat());
-        // A is copied in by each of six executions. The first one is measured, the others wait for their copies only; results come back five times.
+        // A is copied in by each of six executions. The first one is measured, the others wait for their
+        // copies only; results come back five times.
         let waits = ["cuStreamSynchronize", "cuEventSynchronize"].map(|name| outcome.calls(name));
         assert_eq!(waits, [12 * 6, 12 * 5], "{held}: {outcome}");
     }
@@ -93,7 +95,8 @@ fn windows_stay() {
             let moved: Vec<u64> =
                 executions.map(|line| line["bytes_to_device"].as_u64().unwrap_or(u64::MAX)).collect();
             if rows == "800" {
-                // Three columns; there already; only written; twenty columns, the range of 500 in full, there already.
+                // Three columns; there already; only written; twenty columns, the range of 500 in full, there
+                // already.
                 assert_eq!(moved[..6], [3 * 6400, 0, 0, 20 * 6400, 8 * (799 * 1000 + 500), 0], "{outcome}");
             }
         }
@@ -126,8 +129,8 @@ fn threads_have_holds_of_their_own() {
     cuda(&["held_threads"], &[("POLLYRS_RT_RESIDENT", "on")]).expect(&["right"]);
 }
 
-/// A failure leaves the original loop as long as the program's memory, or the results of earlier executions, are whole; where a
-/// launch may have changed the only copy, the program ends.
+/// A failure leaves the original loop as long as the program's memory, or the results of earlier executions,
+/// are whole; where a launch may have changed the only copy, the program ends.
 #[test]
 fn every_failure_is_survived_or_fatal() {
     let calls = [
@@ -164,7 +167,8 @@ fn every_failure_is_survived_or_fatal() {
     }
 }
 
-/// Who loses the only copy of results says whose they were, and why, and ends the program: nobody may go on without them.
+/// Who loses the only copy of results says whose they were, and why, and ends the program: nobody may go on
+/// without them.
 #[test]
 fn a_lost_device_is_named() {
     let mut ended = 0;
@@ -186,7 +190,8 @@ fn a_lost_device_is_named() {
     assert!(ended >= 4, "{ended}");
 }
 
-/// The same on the emulated device, and where arrays also stay between executions: each operation fails at each of its first turns.
+/// The same on the emulated device, and where arrays also stay between executions: each operation fails at
+/// each of its first turns.
 #[test]
 fn every_injected_fault_is_survived_or_fatal() {
     let emulated = ("POLLYRS_RT_DEVICE", "emulated");
@@ -213,7 +218,8 @@ fn every_injected_fault_is_survived_or_fatal() {
 
 #[test]
 fn in_auto_mode_an_array_moves_once_it_has_paid() {
-    // 1e-3 s of work an execution, by the estimate; moving 160 KB twice takes less. Then, with a thousandth of it, the host is right.
+    // 1e-3 s of work an execution, by the estimate; moving 160 KB twice takes less. Then, with a thousandth
+    // of it, the host is right.
     let folder = machine(1e-5, 36e9);
     let cache = ("POLLYRS_RT_CACHE", folder.to_str().unwrap());
     let outcome = cuda(&["held", "1", "20000", "10"], &[("POLLYRS_RT_OFFLOAD", "auto"), cache]);

@@ -1,5 +1,6 @@
-//! Memory that nobody gives back, and accesses of memory that is not there: programs under valgrind, on the driver of `fake_cuda.c`, with and
-//! without failures. Programs of the compiler on the emulated device: `scripts/leaks`.
+//! Memory that nobody gives back, and accesses of memory that is not there: programs under valgrind, on the
+//! driver of `fake_cuda.c`, with and without failures. Programs of the compiler on the emulated device:
+//! `scripts/leaks`.
 
 use std::process::Command;
 

@@ -1,4 +1,5 @@
-/* Loads a shared library made of program.c, lets it run a scenario, and unloads it, three times: loads LIBRARY SCENARIO ... */
+/* Loads a shared library made of program.c, lets it run a scenario, and unloads it, three times: loads
+ * LIBRARY SCENARIO ... */
 #include <dlfcn.h>
 #include <stdio.h>
 

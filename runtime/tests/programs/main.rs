@@ -1,4 +1,5 @@
-//! C programs linked to the library, as a user's are: see `program.c` for the scenarios and `fake_cuda.c` for the driver.
+//! C programs linked to the library, as a user's are: see `program.c` for the scenarios and `fake_cuda.c` for
+//! the driver.
 
 mod chains;
 mod cuda;

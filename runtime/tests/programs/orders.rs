@@ -1,11 +1,13 @@
-//! Whatever order the device works in, within what streams and events allow, the results are the same (`fake_streams.h`); and no wait of the library
-//! can be left out (`src/planted.rs`; `cargo test -p pollyrs-runtime --features planted planted`).
+//! Whatever order the device works in, within what streams and events allow, the results are the same
+//! (`fake_streams.h`); and no wait of the library can be left out (`src/planted.rs`;
+//! `cargo test -p pollyrs-runtime --features planted planted`).
 
 use std::os::unix::process::ExitStatusExt;
 
 use crate::support::{Outcome, fake_cuda, run};
 
-/// A scenario and its settings; a failure may end some programs, with a message, but not let one go on with wrong results.
+/// A scenario and its settings; a failure may end some programs, with a message, but not let one go on with
+/// wrong results.
 struct Trial {
     scenario: Vec<String>,
     settings: Vec<(&'static str, String)>,

@@ -2,8 +2,9 @@
  *
  *   program SCENARIO [repetitions]
  *
- * Prints "device" or "host" for each execution, then "right" or "wrong": all of host memory is compared with what the
- * scenario's original loop gives on a copy, so that a byte changed outside of the written range counts as wrong. */
+ * Prints "device" or "host" for each execution, then "right" or "wrong": all of host memory is compared with
+ * what the scenario's original loop gives on a copy, so that a byte changed outside of the written range
+ * counts as wrong. */
 #define _GNU_SOURCE
 #include "pollyrs_rt.h"
 
@@ -26,7 +27,8 @@
 static double *f64(void *const *args, int i) { return *(double **)args[i]; }
 static int64_t i64(void *const *args, int i) { return *(int64_t *)args[i]; }
 
-/* ---- kernels ------------------------------------------------------------------------------------------------------- */
+/* ---- kernels
+ * ------------------------------------------------------------------------------------------------------- */
 
 /* plain(A, B, lo, hi, s): B[i] = 0.5 * B[i] + s * A[i - 1] + B[hi + i % 3] */
 EXPORT void plain(const PollyrsEmuThread *t, void *const *args) {
@@ -52,8 +54,8 @@ EXPORT void second(const PollyrsEmuThread *t, void *const *args) {
     f64(args, 1)[i] = f64(args, 0)[n - 1 - i] * 2;
 }
 
-/* rotate(A): each block of 8x4x2 threads reverses its 64 elements in shared memory, then adds its left neighbour there. Its two warps know the numbers of
- * their neighbours, one of them twice. */
+/* rotate(A): each block of 8x4x2 threads reverses its 64 elements in shared memory, then adds its left
+ * neighbour there. Its two warps know the numbers of their neighbours, one of them twice. */
 static int linear(const PollyrsEmuThread *t) { return (t->thread[2] * 4 + t->thread[1]) * 8 + t->thread[0]; }
 EXPORT void rotate(const PollyrsEmuThread *t, void *const *args) {
   double *A = f64(args, 0) + 64 * t->block, *shared = t->shared;
@@ -104,7 +106,8 @@ EXPORT void both(const PollyrsEmuThread *t, void *const *args) {
     f64(args, 1)[i] *= 2;
   }
 }
-/* scale(A, lo, hi, k): A[i] = A[i] / 2 + k; reflect(A, B, n, k): B[i] = A[n - 1 - i] + k B[i]. Differences of order show. */
+/* scale(A, lo, hi, k): A[i] = A[i] / 2 + k; reflect(A, B, n, k): B[i] = A[n - 1 - i] + k B[i]. Differences of
+ * order show. */
 EXPORT void scale(const PollyrsEmuThread *t, void *const *args) {
   int64_t i = i64(args, 1) + (int64_t)t->block * THREADS + t->thread[0];
   if (i < i64(args, 2))
@@ -163,7 +166,8 @@ EXPORT void increment(const PollyrsEmuThread *t, void *const *args) {
 }
 EXPORT const int increment_arguments = 2;
 
-/* ---- descriptors --------------------------------------------------------------------------------------------------- */
+/* ---- descriptors
+ * --------------------------------------------------------------------------------------------------- */
 
 #ifdef KERNELS_PTX /* for a real device */
 __asm__(".section .rodata\nkernels_ptx: .incbin \"" KERNELS_PTX "\"\n.byte 0\n.previous");
@@ -261,7 +265,8 @@ ONE_KERNEL(increment, 0, 0, BLOCK(256, 1, 1));
 static const PollyrsKernel host_only_kernels[] = {{"plain", 0, 0, 0, BLOCK(THREADS, 1, 1), 2, indices, 3, 0}};
 SCOP(host_only, "", host_only_kernels, images, 1, 2);
 
-/* ---- scenarios ----------------------------------------------------------------------------------------------------- */
+/* ---- scenarios
+ * ----------------------------------------------------------------------------------------------------- */
 
 static double work = 1e9;
 
@@ -460,7 +465,8 @@ static void run_rotate(int64_t n_blocks) {
   compare(A, expected, n);
 }
 
-/* y[i] += 1, x[i] *= 2 again and again on the same arrays of n doubles, and in between what `between` does. */
+/* y[i] += 1, x[i] *= 2 again and again on the same arrays of n doubles, and in between what `between`
+ * does. */
 static void run_steps(int64_t n, int steps, const char *between) {
   double *A = malloc(n * 8), *B = malloc(n * 8), *expected_A = malloc(n * 8), *expected_B = malloc(n * 8);
   for (int64_t i = 0; i < n; i++)
@@ -530,7 +536,8 @@ static void run_both_arrays(PollyrsArray *arrays, int64_t n, double *A, double *
   free(A), free(B), free(expected_A), free(expected_B);
 }
 
-/* Rows of A, and what changes of B, come back: A[i] += 1 in columns 7 .. 900 of rows of 1000, B[i] *= 2 (every third is 0). */
+/* Rows of A, and what changes of B, come back: A[i] += 1 in columns 7 .. 900 of rows of 1000, B[i] *= 2
+ * (every third is 0). */
 static void run_parts(int64_t rows) {
   int64_t n = 1000 * rows;
   double *A = numbers(n, 1), *B = numbers(n, 2), *expected_A = copy_of(A, n), *expected_B;
@@ -551,7 +558,8 @@ static void run_parts(int64_t rows) {
   run_both_arrays(arrays, n, A, B, expected_A, expected_B);
 }
 
-/* A[i] += 1 in columns 0 .. 2 of rows of 1000, B[i] *= 2 in columns 0 .. 31, in two planes; nothing else is touched. */
+/* A[i] += 1 in columns 0 .. 2 of rows of 1000, B[i] *= 2 in columns 0 .. 31, in two planes; nothing else is
+ * touched. */
 static void run_window(int64_t rows) {
   int64_t n = 1000 * rows;
   double *A = numbers(n, 1), *B = numbers(n, 2), *expected_A = copy_of(A, n), *expected_B = copy_of(B, n);
@@ -569,7 +577,8 @@ static void run_window(int64_t rows) {
   run_both_arrays(arrays, n, A, B, expected_A, expected_B);
 }
 
-/* One execution of plain(X, Y) in a hold, and of what it computes on copies. `bits` are the objects of X and Y. */
+/* One execution of plain(X, Y) in a hold, and of what it computes on copies. `bits` are the objects of X and
+ * Y. */
 static void held_step(void **hold, int64_t n, double *X, double *Y, const double *eX, double *eY, const int bits[2], int quiet) {
   int64_t lo = 5, hi = n - 5;
   float s = 0.125f;
@@ -594,7 +603,8 @@ static void held_step(void **hold, int64_t n, double *X, double *Y, const double
   }
 }
 
-/* The first columns in a hold, as a window or (`whole`) in the range that they lie in; a factor of 0: what was there is not read. */
+/* The first columns in a hold, as a window or (`whole`) in the range that they lie in; a factor of 0: what
+ * was there is not read. */
 static void columns_step(void **hold, int64_t rows, int64_t width, double factor, int whole, double *A, double *expected) {
   for (int64_t i = 0; i < rows; i++)
     for (int64_t j = 0; j < width; j++)
@@ -670,7 +680,8 @@ static void run_held(int64_t n, int rounds, int writes, int quiet) {
   free(A), free(B), free(eA), free(eB);
 }
 
-/* As run_parts, twice and with a late return; what the device does not write changes meanwhile, as another thread may do. */
+/* As run_parts, twice and with a late return; what the device does not write changes meanwhile, as another
+ * thread may do. */
 static void run_held_parts(int64_t rows) {
   int64_t n = 1000 * rows;
   double *A = numbers(n, 1), *B = numbers(n, 2), *eA, *eB;
@@ -867,8 +878,9 @@ static void run_steady(int rounds) {
     puts("steady");
 }
 
-/* Time steps as of a long run: as many executions of two steps each on arrays that stay, of which one is looked at now and then, and all steps once
- * more in one execution. Nothing may grow after the first quarter. */
+/* Time steps as of a long run: as many executions of two steps each on arrays that stay, of which one is
+ * looked at now and then, and all steps once more in one execution. Nothing may grow after the first
+ * quarter. */
 static void run_long(int executions) {
   enum { N = 40 };
   double *A = numbers(N, 1), *B = numbers(N, 2), *eA = copy_of(A, N), *eB = copy_of(B, N);
@@ -896,8 +908,8 @@ static void run_long(int executions) {
   free(A), free(B), free(eA), free(eB);
 }
 
-/* A signal handler with a loop of its own, over memory of its own. The program lets signals in where it is in the library only (the
- * allocator, for one, may not be interrupted by what allocates). */
+/* A signal handler with a loop of its own, over memory of its own. The program lets signals in where it is in
+ * the library only (the allocator, for one, may not be interrupted by what allocates). */
 static double handled[512];
 static volatile int n_handled;
 static volatile pid_t main_thread;
@@ -922,7 +934,8 @@ static void on_signal(int unused) {
   n_handled++;
 }
 
-/* Executions that are interrupted once each, at some time: a timer that goes on and on keeps a busy machine from anything but the handler. */
+/* Executions that are interrupted once each, at some time: a timer that goes on and on keeps a busy machine
+ * from anything but the handler. */
 static void run_interrupted(void) {
   struct itimerval never = {{0, 0}, {0, 0}};
   sigset_t alarms;

@@ -1,7 +1,8 @@
 /* Scenarios of program.c with launches in slices, whose copies run beside kernels. */
 
-/* Blocks [0, all) of kernel `kernel` of a run, as a whole or in slices: scalars[1] is the first block, `needed` and `done` say for each of `n` arrays by what
- * the slices before a border are known there: a multiple of the bytes below the border, and bytes beyond; -1: all, of none. */
+/* Blocks [0, all) of kernel `kernel` of a run, as a whole or in slices: scalars[1] is the first block,
+ * `needed` and `done` say for each of `n` arrays by what the slices before a border are known there: a
+ * multiple of the bytes below the border, and bytes beyond; -1: all, of none. */
 struct Claim { int64_t times, beyond; };
 static void launch_sliced(void *run, uint32_t kernel, uint64_t all, uint64_t *scalars, int n, const struct Claim *needed, const struct Claim *done) {
   uint64_t slices = pollyrs_rt_slices(run, kernel, all), bytes[2][4];
@@ -20,8 +21,8 @@ static void launch_sliced(void *run, uint32_t kernel, uint64_t all, uint64_t *sc
     pollyrs_rt_launch(run, kernel, all, scalars);
 }
 
-/* A launch in slices and one that uses another array. `less`: slices are said to need so many bytes less of A than they do. `more`: so many bytes of
- * B more are said to be done than are. */
+/* A launch in slices and one that uses another array. `less`: slices are said to need so many bytes less of A
+ * than they do. `more`: so many bytes of B more are said to be done than are. */
 static void run_sliced(int64_t n, int64_t less, int64_t more) {
   double *A = numbers(n + 1, 1), *B = numbers(n, 2), *C = numbers(n, 3), *D = numbers(n, 4), *B0 = copy_of(B, n), *C0 = copy_of(C, n);
   double *D0 = copy_of(D, n), *eB = copy_of(B, n), *eC = copy_of(C, n), *eD = copy_of(D, n), k = 0.25;
@@ -60,8 +61,9 @@ static void steps_on_host(int64_t n, double *A, double *B, double *C, double *D,
     C[i] = C[i] * 0.5 + k[1], D[i] = D[i] * 0.5 + k[2];
 }
 
-/* Slices between whole launches on the same arrays and others, again and again in a hold, with the arrays of `held` (bits 1, 2, 4, 8) in it, or, with -1,
- * in none. A and B change in between, without a word where they are not held; C and D are looked at now and then. */
+/* Slices between whole launches on the same arrays and others, again and again in a hold, with the arrays of
+ * `held` (bits 1, 2, 4, 8) in it, or, with -1, in none. A and B change in between, without a word where they
+ * are not held; C and D are looked at now and then. */
 static void run_sliced_steps(int64_t n, int held, int rounds, int quiet) {
   double *A = numbers(n + 1, 1), *B = numbers(n, 2), *C = numbers(n, 3), *D = numbers(n, 4);
   double *eA = copy_of(A, n + 1), *eB = copy_of(B, n), *eC = copy_of(C, n), *eD = copy_of(D, n);
@@ -129,8 +131,8 @@ static void *sliced_thread_main(void *unused) {
   return unused;
 }
 
-/* Results that come back slice by slice, of an array that is not held; the other one is held and never changes. The program goes on with other values at
- * once: what comes late is lost. */
+/* Results that come back slice by slice, of an array that is not held; the other one is held and never
+ * changes. The program goes on with other values at once: what comes late is lost. */
 static void run_hurried(int64_t n, int rounds) {
   double *A = numbers(n + 1, 1), *B = numbers(n, 2), *eB = copy_of(B, n);
   void *hold = 0;
@@ -163,7 +165,8 @@ static void run_hurried(int64_t n, int rounds) {
   free(A), free(B), free(eB);
 }
 
-/* Every second execution meets what the model lacks, and does not count. Before that another array is worked on. */
+/* Every second execution meets what the model lacks, and does not count. Before that another array is worked
+ * on. */
 static void run_faulty(int64_t n, int rounds) {
   double *A = numbers(n, 1), *expected = copy_of(A, n), *D = numbers(n, 2), *eD = copy_of(D, n), k = 0.125;
   uint32_t faults = 0, both = POLLYRS_ARRAY_COPY_IN | POLLYRS_ARRAY_COPY_OUT;

@@ -1,5 +1,5 @@
-//! Copies beside kernels: a launch in slices, then one that uses another array. The driver of `fake_cuda.c` copies nothing before somebody waits for it, so
-//! a wait too few gives wrong results.
+//! Copies beside kernels: a launch in slices, then one that uses another array. The driver of `fake_cuda.c`
+//! copies nothing before somebody waits for it, so a wait too few gives wrong results.
 
 use crate::support::{Outcome, SYSTEM, compile, fake_cuda, libraries, run, run_program};
 
@@ -42,7 +42,8 @@ fn results_with_any_number_of_slices() {
     }
 }
 
-/// Large arrays are cut by themselves: 2 x 36 MB to the device for the first launch, and 18 MB for the second; copies go through the ring.
+/// Large arrays are cut by themselves: 2 x 36 MB to the device for the first launch, and 18 MB for the
+/// second; copies go through the ring.
 #[test]
 fn large_arrays() {
     for threads in ["0", "1", "3"] {
@@ -75,7 +76,8 @@ fn a_wrong_claim_shows() {
     run(&["sliced", "1", "1000", "0", "8"], &variables).expect_fatal("which was said to be done");
 }
 
-/// Whatever fails, and when: the original loop runs, on memory as it was but for the array that it overwrites.
+/// Whatever fails, and when: the original loop runs, on memory as it was but for the array that it
+/// overwrites.
 #[test]
 fn every_failure_leaves_the_original_loop() {
     for (call, count) in [
@@ -123,7 +125,8 @@ fn every_failure_leaves_the_original_loop() {
     }
 }
 
-/// Executions on the same arrays, in a hold and not: each operation fails at each of its first turns. The results are right, or the program ends and says why.
+/// Executions on the same arrays, in a hold and not: each operation fails at each of its first turns. The
+/// results are right, or the program ends and says why.
 #[test]
 fn every_injected_fault_among_many_executions() {
     for held in ["-1", "0", "12", "14", "15"] {
@@ -185,13 +188,15 @@ fn threads_and_children() {
                 .filter(|line| line["release"] != true)
                 .all(|line| line["device"] == "cuda")
         );
-        // The child of a process with streams, events and copying threads leaves the device alone; its parent goes on.
+        // The child of a process with streams, events and copying threads leaves the device alone; its parent
+        // goes on.
         let outcome = cuda(&["sliced_fork"], &[slices("3"), order]);
         outcome.expect(&["device", "device", "host", "host", "right", "device", "device", "right"]);
     }
 }
 
-/// A library with loops comes and goes, with copies beside its kernels, with copying threads (large arrays) and without.
+/// A library with loops comes and goes, with copies beside its kernels, with copying threads (large arrays)
+/// and without.
 #[test]
 fn libraries_come_and_go() {
     let archive = libraries().join("libpollyrs_rt.a");

@@ -181,8 +181,8 @@ pub fn run(scenario: &[&str], variables: &[(&str, &str)]) -> Outcome {
     run_program(program(), scenario, variables)
 }
 
-/// For `POLLYRS_RT_CACHE`: a folder with the figures of a machine whose driver is started in `startup` seconds, and whose host goes through so many bytes
-/// a second.
+/// For `POLLYRS_RT_CACHE`: a folder with the figures of a machine whose driver is started in `startup`
+/// seconds, and whose host goes through so many bytes a second.
 pub fn machine(startup: f64, host: f64) -> PathBuf {
     let folder = fresh("cache");
     let library = fake_cuda().to_str().unwrap();

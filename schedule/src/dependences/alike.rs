@@ -1,14 +1,18 @@
 //! Readers that see the same: their dataflow is found for one of them.
 //!
-//! **Problem.** The nine stores of a lattice-Boltzmann step are nine statements, each of which reads all nine neighbours, with cases at periodic borders. The
-//! dataflow analysis looks at each pair of a reader and a writer, piece by piece; eight ninths of that finds what is known.
+//! **Problem.** The nine stores of a lattice-Boltzmann step are nine statements, each of which reads all nine
+//! neighbours, with cases at periodic borders. The dataflow analysis looks at each pair of a reader and a
+//! writer, piece by piece; eight ninths of that finds what is known.
 //!
-//! **Invariants.** Two statements are alike for an array if their instances have the same iterations, read the same elements of it in each, and are before and
-//! after the same instances of all its writers: their schedules agree in leading dimensions in which they never agree with that of a writer. So a
-//! writer's instance is the last one before both or none, and what is found for one holds for the other under its name.
+//! **Invariants.** Two statements are alike for an array if their instances have the same iterations, read
+//! the same elements of it in each, and are before and after the same instances of all its writers: their
+//! schedules agree in leading dimensions in which they never agree with that of a writer. So a writer's
+//! instance is the last one before both or none, and what is found for one holds for the other under its
+//! name.
 //!
-//! **Example.** `for (t) { for (i) { S: B[i] = A[i-1] + A[i]; T: C[i] = A[i-1] + A[i]; } for (i) U: A[i] = B[i] + C[i]; }` has the schedules
-//! `S[t,i] -> [t,0,i,0]`, `T[t,i] -> [t,0,i,1]`, `U[t,i] -> [t,1,i,0]`: S and T agree in three dimensions, of which U differs in the second.
+//! **Example.** `for (t) { for (i) { S: B[i] = A[i-1] + A[i]; T: C[i] = A[i-1] + A[i]; } for (i) U: A[i] =
+//! B[i] + C[i]; }` has the schedules `S[t,i] -> [t,0,i,0]`, `T[t,i] -> [t,0,i,1]`, `U[t,i] -> [t,1,i,0]`: S
+//! and T agree in three dimensions, of which U differs in the second.
 
 use crate::Result;
 use isl::DimType;

@@ -1,10 +1,11 @@
 //! For which parameters a range that data decides about is there all the same.
 //!
-//! **Problem.** `p[col[k]]` touches what lies between the least and the largest of the columns, and nobody knows whether all of that is in `p`. But where the same SCoP
-//! updates `p[0]` to `p[n - 1]` in any case, and the columns are among these, it is.
+//! **Problem.** `p[col[k]]` touches what lies between the least and the largest of the columns, and nobody
+//! knows whether all of that is in `p`. But where the same SCoP updates `p[0]` to `p[n - 1]` in any case, and
+//! the columns are among these, it is.
 //!
-//! **Approach.** The first and the last element that may be touched lie between elements that are surely accessed, as functions of the parameters: the host compares
-//! numbers.
+//! **Approach.** The first and the last element that may be touched lie between elements that are surely
+//! accessed, as functions of the parameters: the host compares numbers.
 
 use super::Footprint;
 use crate::Result;

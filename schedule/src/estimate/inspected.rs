@@ -1,7 +1,8 @@
 //! Which memory the host looks at for a [`pollyrs_scop::Inspection`].
 //!
-//! A box around the elements: what lies between them is looked at as well, which makes the range that is found wider, not wrong. Nobody knows
-//! whether all of a box is there, so that the host reads it in the way that survives missing pages.
+//! A box around the elements: what lies between them is looked at as well, which makes the range that is
+//! found wider, not wrong. Nobody knows whether all of a box is there, so that the host reads it in the way
+//! that survives missing pages.
 
 use super::Corner;
 use crate::{Result, budgeted};
@@ -25,7 +26,8 @@ pub fn inspected(scop: &Scop) -> Result<Vec<InspectedBox>> {
 }
 
 fn box_of(scop: &Scop, i: &Inspection) -> Result<InspectedBox> {
-    // What is known of inspected values does not hold before they are: the context says nothing of them but that the least is not the largest.
+    // What is known of inspected values does not hold before they are: the context says nothing of them but
+    // that the least is not the largest.
     let elements = i.elements.clone().coalesce()?;
     let nonempty = elements.clone().params()?.coalesce()?;
     let mut corner = Corner { min: Vec::new(), max: Vec::new() };

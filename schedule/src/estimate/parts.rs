@@ -1,20 +1,24 @@
 //! What parts of a launch touch and write, for launches that several devices share.
 //!
-//! Problem: a device that runs some of a launch's blocks needs what these read, and nothing of what the others write. Approach: the launch is cut
-//! along the first dimension of its grid, at borders that are known at run time only. What the tiles from a border `_s` on touch, and those below it,
-//! are functions of `_s`: of the tiles from `_s` to `_e` the first touched element is that of the tiles from `_s` on, or a later one, and
-//! the last one that of the tiles below `_e`, or an earlier one.
+//! Problem: a device that runs some of a launch's blocks needs what these read, and nothing of what the
+//! others write. Approach: the launch is cut along the first dimension of its grid, at borders that are known
+//! at run time only. What the tiles from a border `_s` on touch, and those below it, are functions of `_s`:
+//! of the tiles from `_s` to `_e` the first touched element is that of the tiles from `_s` on, or a later
+//! one, and the last one that of the tiles below `_e`, or an earlier one.
 //!
-//! Invariants of what is found, which [`crate::legality::parts`] proves once more from the threads' schedules, of touched and of written elements:
+//! Invariants of what is found, which [`crate::legality::parts`] proves once more from the threads'
+//! schedules, of touched and of written elements:
 //! * tiles below `_s` have none behind `last(_s)`, and none at all outside of `below`;
 //! * tiles from `_s` on have none before `first(_s)`, and none at all outside of `from`.
 //!
-//! So a part touches and writes elements between a first and a last one, which may be more than it does. That is right as long as
-//! the parts' written elements lie apart, which the run-time library finds by comparing addresses: whoever has the values of all between its first and
-//! last written element before the launch has them behind it as well, since nobody else writes there.
+//! So a part touches and writes elements between a first and a last one, which may be more than it does. That
+//! is right as long as the parts' written elements lie apart, which the run-time library finds by comparing
+//! addresses: whoever has the values of all between its first and last written element before the launch has
+//! them behind it as well, since nobody else writes there.
 //!
-//! Example: `for i < n: B[i] = A[i] + A[i+1]` in tiles of 256: tiles from `_s` on touch `A` from `A[256 _s]` and write `B` from `B[256 _s]`, those
-//! below it touch `A` up to `A[min(n, 256 _s)]` and write `B` up to `B[min(n, 256 _s) - 1]`.
+//! Example: `for i < n: B[i] = A[i] + A[i+1]` in tiles of 256: tiles from `_s` on touch `A` from `A[256 _s]`
+//! and write `B` from `B[256 _s]`, those below it touch `A` up to `A[min(n, 256 _s)]` and write `B` up to
+//! `B[min(n, 256 _s) - 1]`.
 
 use super::slices::SLICE;
 use super::{Corners, MAX_PIECES, ends};
@@ -23,7 +27,8 @@ use crate::{MappedKernel, MappedScop, Placement, Result, budgeted, is_quota, kno
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, ArrayId, ArrayKind, Scop};
 
-/// What parts of a launch touch, by `ArrayId`; `None`: the kernel does not use the array, or perhaps everything of it.
+/// What parts of a launch touch, by `ArrayId`; `None`: the kernel does not use the array, or perhaps
+/// everything of it.
 #[derive(Clone, Debug)]
 pub struct Parts {
     pub arrays: Vec<Option<PartArray>>,
@@ -73,7 +78,8 @@ fn with_corners(scop: &Scop, mapped: &MappedScop, kernel: usize, corners: Corner
     }
 }
 
-/// `[params, _h*, _s] -> { : ... }`: launches that there are, and borders in their grids, both ends among them.
+/// `[params, _h*, _s] -> { : ... }`: launches that there are, and borders in their grids, both ends among
+/// them.
 fn borders(scop: &Scop, k: &MappedKernel) -> Result<isl::Set> {
     let ctx = k.grid[0].lower.context();
     let at = isl::PwAff::read(ctx, &format!("[{SLICE}] -> {{ [({SLICE})] }}"))?;

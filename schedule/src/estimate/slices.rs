@@ -1,18 +1,21 @@
 //! What slices of a launch touch, for launches that begin before all of their data are on the device.
 //!
-//! Problem: a kernel could begin with the first rows of an array while the others are on their way, and the first rows of its results could
-//! go back while it computes the last ones. Approach: the launch is cut along the first dimension of its grid. Slices are the tiles below
-//! some coordinate `_s`, which is a number known at run time only; so what they touch is a function of `_s`, as a footprint is one of
-//! the parameters.
+//! Problem: a kernel could begin with the first rows of an array while the others are on their way, and the
+//! first rows of its results could go back while it computes the last ones. Approach: the launch is cut along
+//! the first dimension of its grid. Slices are the tiles below some coordinate `_s`, which is a number known
+//! at run time only; so what they touch is a function of `_s`, as a footprint is one of the parameters.
 //!
-//! Invariants of what is found, which [`crate::legality::slices`] proves once more from the threads' schedules:
+//! Invariants of what is found, which [`crate::legality::slices`] proves once more from the threads'
+//! schedules:
 //! * tiles below `_s` touch no element behind `last(_s)`, and none at all outside of `used`;
-//! * tiles from `_s` on, and later launches, touch no element before `first(_s)`, and none at all outside of `left`.
+//! * tiles from `_s` on, and later launches, touch no element before `first(_s)`, and none at all outside of
+//!   `left`.
 //!
-//! Values in the vicinity may be loaded as well ([`crate::Tiling`]: points that a launch does not have, boxes of panels); they go nowhere.
+//! Values in the vicinity may be loaded as well ([`crate::Tiling`]: points that a launch does not have, boxes
+//! of panels); they go nowhere.
 //!
-//! Example: `for i < n: B[i] = A[i] + A[i+1]` in tiles of 256: tiles below `_s` touch `A` up to `A[min(n, 256 _s)]`, those from there on `B` from
-//! `B[256 _s]`.
+//! Example: `for i < n: B[i] = A[i] + A[i+1]` in tiles of 256: tiles below `_s` touch `A` up to
+//! `A[min(n, 256 _s)]`, those from there on `B` from `B[256 _s]`.
 
 use super::{Corners, MAX_PIECES, ends};
 use crate::planted::planted;
@@ -50,8 +53,8 @@ pub struct Rest {
 /// isl operations for a kernel: what takes longer is launched as a whole.
 const BUDGET: u64 = 2_000_000;
 
-/// The slices of a kernel that is launched once, outside of all host loops, ahead of all others or behind them. `None`: nothing is gained, or it is
-/// too costly to tell.
+/// The slices of a kernel that is launched once, outside of all host loops, ahead of all others or behind
+/// them. `None`: nothing is gained, or it is too costly to tell.
 pub fn slices(scop: &Scop, mapped: &MappedScop, kernel: usize) -> Result<Option<Slices>> {
     with_corners(scop, mapped, kernel, Corners::Lexicographic)
 }
@@ -70,7 +73,8 @@ fn with_corners(scop: &Scop, mapped: &MappedScop, kernel: usize, corners: Corner
         let at_an_end = if k.host_params.is_empty() {
             others(mapped, k, true)?.is_empty()? || others(mapped, k, false)?.is_empty()?
         } else {
-            // The last part of a cut launch is the larger one; kernels for other sizes are never launched with it.
+            // The last part of a cut launch is the larger one; kernels for other sizes are never launched
+            // with it.
             let host = mapped.host.map()?.intersect_domain(mapped.host.domain()?)?;
             beside(host, k, true)?.is_empty()?
         };
@@ -187,7 +191,8 @@ fn later(mapped: &MappedScop, k: &MappedKernel) -> Result<isl::UnionSet> {
     Ok(all)
 }
 
-/// Whether a kernel is launched at most once: without host loops, or where only a choice says what part is its.
+/// Whether a kernel is launched at most once: without host loops, or where only a choice says what part is
+/// its.
 fn once(mapped: &MappedScop, k: &MappedKernel) -> Result<bool> {
     for launches in mapped.host.domain()?.sets()? {
         if launches.tuple_name()?.as_deref() == Some(&k.name)

@@ -1,17 +1,20 @@
 //! Boxes that are all that a SCoP touches of an array, for instance some columns of a matrix.
 //!
-//! Problem: what lies between the first and the last touched element may be most of the array, and the SCoP needs none of it. Invariants of
-//! what is found: no element outside of the box is touched; its first and last element are touched, so that all of it lies in the range that
-//! is checked to be there; of a written array all of the box is surely written, so that it comes back as it is.
+//! Problem: what lies between the first and the last touched element may be most of the array, and the SCoP
+//! needs none of it. Invariants of what is found: no element outside of the box is touched; its first and
+//! last element are touched, so that all of it lies in the range that is checked to be there; of a written
+//! array all of the box is surely written, so that it comes back as it is.
 //!
-//! Example: `for i, j: if (j >= 8 && j < 24) x[i] += A[i][j]` with `A[n][m]`: the box `{ A[i,j] : 0 <= i < n and 8 <= j < 24 }`.
+//! Example: `for i, j: if (j >= 8 && j < 24) x[i] += A[i][j]` with `A[n][m]`: the box
+//! `{ A[i,j] : 0 <= i < n and 8 <= j < 24 }`.
 
 use super::{Corner, Footprint, Returned, around, elements, filled, lift, on_dimension};
 use crate::{Result, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::{ArrayId, Scop};
 
-/// The box of [`Footprint::window`]. A single dimension is never narrower than its range, and neither are whole rows.
+/// The box of [`Footprint::window`]. A single dimension is never narrower than its range, and neither are
+/// whole rows.
 pub fn of(scop: &Scop, id: ArrayId, f: &Footprint) -> Result<Option<Corner>> {
     let array = scop.array(id);
     if array.dims() < 2 || f.boxed || f.written_boxed || !f.certain {
@@ -106,7 +109,8 @@ mod tests {
                 false,
                 true,
             ),
-            // Beside what is written, the column before it is read; a triangle is the box around it as far as reading goes.
+            // Beside what is written, the column before it is read; a triangle is the box around it as far as
+            // reading goes.
             (
                 "param n m; array A n m; for i : 0 <= i < n { for j : 3 <= j < m { S0 : A[i,j] = A[i,j-1]; } }",
                 false,

@@ -1,6 +1,7 @@
-//! The rule for updates that a block makes in shared memory ([`MappedKernel::counters`](crate::MappedKernel)): all that the kernel does to the array is updates
-//! of integers with one operation, so that they may be combined in any grouping, and of elements in the box. Nothing waits for them but the end of the launch,
-//! and no other thing of the kernel is in shared memory.
+//! The rule for updates that a block makes in shared memory
+//! ([`MappedKernel::counters`](crate::MappedKernel)): all that the kernel does to the array is updates of
+//! integers with one operation, so that they may be combined in any grouping, and of elements in the box.
+//! Nothing waits for them but the end of the launch, and no other thing of the kernel is in shared memory.
 
 use super::{Checker, Rule};
 use crate::Result;

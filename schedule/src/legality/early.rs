@@ -1,6 +1,7 @@
-//! The rule for reads that may go ahead of stores ([`MappedKernel::early`](crate::MappedKernel)): no instance of the same launch wrote the cell before, nor
-//! did the instance itself. The dependences are value-based; but whatever wrote the cell before the last writer runs no later than that one, as
-//! order is proved, so it is in no later launch; and if the last writer is in an earlier launch, or is none, then all are.
+//! The rule for reads that may go ahead of stores ([`MappedKernel::early`](crate::MappedKernel)): no instance
+//! of the same launch wrote the cell before, nor did the instance itself. The dependences are value-based;
+//! but whatever wrote the cell before the last writer runs no later than that one, as order is proved, so it
+//! is in no later launch; and if the last writer is in an earlier launch, or is none, then all are.
 
 use super::{Checker, Rule};
 use crate::Result;

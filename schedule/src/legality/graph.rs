@@ -1,12 +1,17 @@
 //! Rules for kernels whose blocks are tasks that wait for each other ([`MappedKernel::graph`]).
 //!
-//! With `W = { [b, c] -> b' : task b waits for b' at step c }` from the threads' schedules and `R = { [b, c] -> b' : step c of task b depends on task b' }`:
-//! 1. *Claimed before.* A task waits for tiles of the grid that come before its own in lexicographic order, in which tiles are claimed: those were claimed by blocks
-//!    that run, so there is no deadlock, however many blocks run at once.
-//! 2. *Waited for.* With instances of the same first coordinate of a step in one step behind its waits: for each `[b, c] -> b'` in `R`, `W` has `[b, d] -> x` with a step `d < c` such that `x = b'`, or `x` itself depends on `b'`.
+//! With `W = { [b, c] -> b' : task b waits for b' at step c }` from the threads' schedules and
+//! `R = { [b, c] -> b' : step c of task b depends on task b' }`:
+//! 1. *Claimed before.* A task waits for tiles of the grid that come before its own in lexicographic order,
+//!    in which tiles are claimed: those were claimed by blocks that run, so there is no deadlock, however
+//!    many blocks run at once.
+//! 2. *Waited for.* With instances of the same first coordinate of a step in one step behind its waits: for
+//!    each `[b, c] -> b'` in `R`, `W` has `[b, d] -> x` with a step `d < c` such that `x = b'`, or `x` itself
+//!    depends on `b'`.
 //!
-//! By induction over the tiles in their order, `x` has then waited for `b'` before it ended. That a wait at step `d` is ahead of the instances of later steps, in all threads, is the
-//! rule of steps: waits have steps like instances.
+//! By induction over the tiles in their order, `x` has then waited for `b'` before it ended. That a wait at
+//! step `d` is ahead of the instances of later steps, in all threads, is the rule of steps: waits have steps
+//! like instances.
 
 use super::{Checker, Rule, forget, names, params_of};
 use crate::Result;
@@ -105,7 +110,8 @@ impl Checker<'_> {
     }
 }
 
-/// Steps as those behind the waits of their first coordinate, ahead of all else: what a step reads may be copied there.
+/// Steps as those behind the waits of their first coordinate, ahead of all else: what a step reads may be
+/// copied there.
 fn first(steps: &isl::UnionMap) -> Result<isl::UnionMap> {
     let mut out = isl::UnionMap::empty(steps.context())?;
     for map in steps.maps()? {

@@ -1,7 +1,8 @@
-//! Proves what parts of a launch are said to touch and to write ([`crate::estimate::parts`]) from what the threads of their blocks execute.
+//! Proves what parts of a launch are said to touch and to write ([`crate::estimate::parts`]) from what the
+//! threads of their blocks execute.
 //!
-//! As for slices, each claim is looked at element by element; corners and tile maps are not used. An array of which nothing is said is taken for one
-//! of which all is touched, so a kernel that writes it has no parts.
+//! As for slices, each claim is looked at element by element; corners and tile maps are not used. An array of
+//! which nothing is said is taken for one of which all is touched, so a kernel that writes it has no parts.
 
 use super::slices::{executed, outside};
 use super::{Rule, Violation};
@@ -16,8 +17,8 @@ pub fn check(scop: &Scop, mapped: &MappedScop, kernel: usize, parts: &Parts) -> 
     budgeted(&scop.ctx, "checking parts", crate::DEFAULT_BUDGET, || proved(scop, mapped, kernel, parts))
 }
 
-/// `[params, _h*, _s] -> { : ... }`: borders that the host may choose in a launch with instances. So many rows of blocks are
-/// below one, from none to all.
+/// `[params, _h*, _s] -> { : ... }`: borders that the host may choose in a launch with instances. So many
+/// rows of blocks are below one, from none to all.
 fn borders(scop: &Scop, k: &MappedKernel) -> Result<isl::Set> {
     let Some(rows) = k.grid.first() else { return Ok(k.domain.clone().params()?) };
     let border = isl::PwAff::read(&scop.ctx, &format!("[{SLICE}] -> {{ [({SLICE})] }}"))?;

@@ -1,15 +1,18 @@
 //! Rules for cells that loops keep in registers ([`Promotion`]).
 //!
-//! Let `p` be the prefix of a thread's schedule at a mark: the instances `{ S[i] : p(S[i]) = v }` are a *run*. The code may load the cell
-//! before the run and store it behind, if
+//! Let `p` be the prefix of a thread's schedule at a mark: the instances `{ S[i] : p(S[i]) = v }` are a
+//! *run*. The code may load the cell before the run and store it behind, if
 //! 1. only instances of the promoted statement are below the mark;
-//! 2. the promoted accesses of all instances of a run are of one cell: so the register has the value that memory would have;
+//! 2. the promoted accesses of all instances of a run are of one cell: so the register has the value that
+//!    memory would have;
 //! 3. no other access of the run is of this cell: so no one in the run misses what the register has;
-//! 4. one of the promoted accesses is a certain write: so the store behind the run stores nothing where the program does not;
+//! 4. one of the promoted accesses is a certain write: so the store behind the run stores nothing where the
+//!    program does not;
 //! 5. where threads wait for each other, all instances of a run are of one step.
 //!
-//! Runs with an instance only: the code loads and stores where the loop has an iteration. What other threads of the launch do between does not
-//! matter, as order is proved: none of them touches a cell that this one writes, or not in the same step.
+//! Runs with an instance only: the code loads and stores where the loop has an iteration. What other threads
+//! of the launch do between does not matter, as order is proved: none of them touches a cell that this one
+//! writes, or not in the same step.
 
 use super::{Checker, Rule};
 use crate::Result;

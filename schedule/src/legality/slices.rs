@@ -1,7 +1,9 @@
-//! Proves what slices of a launch are said to touch ([`crate::estimate::slices`]) from what the threads of its blocks execute.
+//! Proves what slices of a launch are said to touch ([`crate::estimate::slices`]) from what the threads of
+//! its blocks execute.
 //!
-//! Both sides of each claim are looked at element by element: no element that blocks below the border touch is behind the last one that is
-//! claimed, and none that blocks from there on, or later launches, touch is before the first one. Corners and tile maps are not used.
+//! Both sides of each claim are looked at element by element: no element that blocks below the border touch
+//! is behind the last one that is claimed, and none that blocks from there on, or later launches, touch is
+//! before the first one. Corners and tile maps are not used.
 
 use super::{Rule, Violation, forget, steps};
 use crate::estimate::slices::{SLICE, Slices};
@@ -89,7 +91,8 @@ fn launched_later(mapped: &MappedScop, k: &MappedKernel) -> Result<isl::UnionSet
     Ok(all)
 }
 
-/// `[params, _s] -> { S[i] }`: what blocks whose first coordinate stands in this relation to the border execute.
+/// `[params, _s] -> { S[i] }`: what blocks whose first coordinate stands in this relation to the border
+/// execute.
 pub(super) fn executed(mapped: &MappedScop, kernel: usize, relation: &str) -> Result<isl::UnionSet> {
     let k = &mapped.kernels[kernel];
     let ctx = k.domain.context();

@@ -1,15 +1,16 @@
 //! Rules for kernels whose threads wait for each other ([`MappedKernel::steps`]).
 //!
 //! With `σ` the step of an instance and `θ` the thread's schedule:
-//! 1. *Same barriers.* The barriers `B` in a thread's schedule are those of all other threads of its block, and `c < c'` implies
-//!    `θ(c) < θ(c')`: all threads execute the same sequence.
-//! 2. *Between them.* For every instance `S` of a thread: `σ(S)` is single and in `B`; `θ(S) < θ(c)` for the barriers `c >= σ(S)` and
-//!    `θ(c) < θ(S)` for the barriers `c < σ(S)`.
+//! 1. *Same barriers.* The barriers `B` in a thread's schedule are those of all other threads of its block,
+//!    and `c < c'` implies `θ(c) < θ(c')`: all threads execute the same sequence.
+//! 2. *Between them.* For every instance `S` of a thread: `σ(S)` is single and in `B`; `θ(S) < θ(c)` for the
+//!    barriers `c >= σ(S)` and `θ(c) < θ(S)` for the barriers `c < σ(S)`.
 //!
-//! So if `σ(S) < σ(T)` in one block, the barrier `σ(S)` lies behind `S` in its thread and ahead of `T` in any other. What depends on each other within a step
-//! has to be in order in one thread.
+//! So if `σ(S) < σ(T)` in one block, the barrier `σ(S)` lies behind `S` in its thread and ahead of `T` in any
+//! other. What depends on each other within a step has to be in order in one thread.
 //!
-//! Launches in which nothing runs are checked as well: what [`Checker::launched`] gives are all that the host starts.
+//! Launches in which nothing runs are checked as well: what [`Checker::launched`] gives are all that the host
+//! starts.
 
 use super::{Checker, Rule, forget, names, params_of};
 use crate::Result;
@@ -57,7 +58,8 @@ impl Checker<'_> {
         let domain = k.schedule.domain()?.intersect_params(started.clone())?;
         // What windows need has steps as well.
         let (own, barriers) = (part(&domain, |t| t != BARRIER)?, part(&domain, |t| t == BARRIER)?);
-        // Times of all that might be; which instances and barriers there are comes from the other side of each intersection below, once.
+        // Times of all that might be; which instances and barriers there are comes from the other side of
+        // each intersection below, once.
         let time = k.schedule.map()?;
         let (at, meet) = (
             time.clone().intersect_domain(own.clone().universe()?)?,
@@ -100,12 +102,13 @@ impl Checker<'_> {
         self.report_map(Rule::Barrier, &k.name, early.intersect(passed)?)
     }
 
-    /// Rule 3 of the module above for `deps`, from instances of kernel `i` to those of kernel `j`: to a later launch, or in one block from one
-    /// step to a later one. `host` is the time of the launches.
+    /// Rule 3 of the module above for `deps`, from instances of kernel `i` to those of kernel `j`: to a later
+    /// launch, or in one block from one step to a later one. `host` is the time of the launches.
     ///
-    /// Instances are looked at together with their launch, tile and step, `[S[i] -> [K[h] -> [tile, step]]]`: then nothing in the question is
-    /// quantified, which makes it a tenth of the work. What is looked for are pairs in another order, not those that are left without the ones in
-    /// order: intersections are a fraction of the work of differences.
+    /// Instances are looked at together with their launch, tile and step, `[S[i] -> [K[h] -> [tile, step]]]`:
+    /// then nothing in the question is quantified, which makes it a tenth of the work. What is looked for are
+    /// pairs in another order, not those that are left without the ones in order: intersections are a
+    /// fraction of the work of differences.
     pub(super) fn order_of_steps(
         &mut self,
         i: usize,
@@ -171,7 +174,8 @@ impl Checker<'_> {
         self.report_map(Rule::Order, &at, late)
     }
 
-    /// `{ S[i] -> [S[i] -> [K[h] -> [tile, step]]] }` of a kernel, and the numbers of tile and step coordinates.
+    /// `{ S[i] -> [S[i] -> [K[h] -> [tile, step]]] }` of a kernel, and the numbers of tile and step
+    /// coordinates.
     fn position(&self, i: usize) -> Result<(isl::UnionMap, (usize, usize))> {
         let k = &self.mapped.kernels[i];
         let Some(steps) = &k.steps else {

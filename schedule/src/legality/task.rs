@@ -1,17 +1,23 @@
-//! Rules for what tasks keep in shared memory, and for their updates ([`crate::task`]). With `b` a tile and `I(b)` its instances outside of updates:
+//! Rules for what tasks keep in shared memory, and for their updates ([`crate::task`]). With `b` a tile and
+//! `I(b)` its instances outside of updates:
 //!
-//! 1. *Homes.* All that a block writes is in the boxes of its homes, and the boxes of tiles have no element in common: no other block writes there. What is
-//!    copied to a home are the elements in it that instances of the block read from before the launch; what is stored are those that the block writes.
-//! 2. *Stages.* What `I(b)` reads of the array beside its home is what is copied, inside of the box. Where the kernel writes the array, the copies come with the
-//!    step of these reads, behind its waits ([`super::graph`]) and the barrier there.
-//! 3. *Updates.* In each step the instances are `points × times`, all of one update. What one of them depends on in the same step of the block is an earlier one of
-//!    its point. It reads its point's element, and elements that are beside the home of their array, if that has one; all those are known by time and one
+//! 1. *Homes.* All that a block writes is in the boxes of its homes, and the boxes of tiles have no element
+//!    in common: no other block writes there. What is copied to a home are the elements in it that instances
+//!    of the block read from before the launch; what is stored are those that the block writes.
+//! 2. *Stages.* What `I(b)` reads of the array beside its home is what is copied, inside of the box. Where
+//!    the kernel writes the array, the copies come with the step of these reads, behind its waits
+//!    ([`super::graph`]) and the barrier there.
+//! 3. *Updates.* In each step the instances are `points × times`, all of one update. What one of them depends
+//!    on in the same step of the block is an earlier one of its point. It reads its point's element, and
+//!    elements that are beside the home of their array, if that has one; all those are known by time and one
 //!    coordinate, of which points have all values between the first and the last.
 //!
-//! 4. *Steps.* An update is in the step of its instances, a stage is filled in one ahead of those that read it, both behind the waits of the step's first coordinate.
-//!    What is beneath the mark of an update are its instances, and no other.
+//! 4. *Steps.* An update is in the step of its instances, a stage is filled in one ahead of those that read
+//!    it, both behind the waits of the step's first coordinate. What is beneath the mark of an update are its
+//!    instances, and no other.
 //!
-//! That what a step reads from other blocks was written before is asked of its waits, with all instances taken to run at once behind them.
+//! That what a step reads from other blocks was written before is asked of its waits, with all instances
+//! taken to run at once behind them.
 
 use super::{Checker, Rule, names, params_of};
 use crate::Result;

@@ -1,6 +1,7 @@
-//! The rule for teams ([`MappedKernel::team`](crate::MappedKernel)): threads that run an instance together load what the launch does not write wherever they share the work, which is
-//! nowhere but in a statement's subregion; other elements of arrays that it writes are the first thread's alone. So all of a team compute the same. Nothing else of the kernel is shared by
-//! threads, and a team lies in a warp.
+//! The rule for teams ([`MappedKernel::team`](crate::MappedKernel)): threads that run an instance together
+//! load what the launch does not write wherever they share the work, which is nowhere but in a statement's
+//! subregion; other elements of arrays that it writes are the first thread's alone. So all of a team compute
+//! the same. Nothing else of the kernel is shared by threads, and a team lies in a warp.
 
 use super::{Checker, Rule};
 use crate::Result;

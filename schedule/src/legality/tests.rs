@@ -406,7 +406,8 @@ fn parts_of_a_cut_launch() {
     assert!(rules(&s, &deps, &twice).contains(&Rule::Excess));
 }
 
-/// Elimination along columns, each by a thread: `d[i,j]` is what memory had before the launch, `d[i-1,j]` is not.
+/// Elimination along columns, each by a thread: `d[i,j]` is what memory had before the launch, `d[i-1,j]` is
+/// not.
 #[test]
 fn early_reads() {
     let s = scop(
@@ -427,7 +428,8 @@ fn early_reads() {
     assert_eq!(rules(&s, &deps, &m), [Rule::Early]);
 }
 
-/// A backward solve with several right-hand sides, in threads of one column each; its inner loop keeps a cell in a register.
+/// A backward solve with several right-hand sides, in threads of one column each; its inner loop keeps a cell
+/// in a register.
 fn promoted() -> (Scop, Dependences, MappedScop) {
     let s = scop(
         "param n m; array L n n; array B n m; context n >= 0 and m >= 0;
@@ -469,7 +471,8 @@ fn cells_in_registers() {
     }
 }
 
-/// A histogram of 100 elements, 16 points a thread: a block's counters have to be for all elements, and for nothing but one operation of integers.
+/// A histogram of 100 elements, 16 points a thread: a block's counters have to be for all elements, and for
+/// nothing but one operation of integers.
 #[test]
 fn broken_counters() {
     let mut s = scop(

@@ -1,17 +1,21 @@
 //! Rules for kernels whose threads compute several points side by side ([`Tiling`]).
 //!
-//! 1. *Points.* Every instance has one point; the points lie in the box `min .. max`, the grid's tiles cover it, and tiles without points
-//!    are the only ones that leave early. Block, thread and number of a point are digits of its coordinates, so each point belongs to one
-//!    thread.
-//! 2. *Schedule.* At each point of the launch, what the schedule has and guards let through are the point's instances; also in the strips that
-//!    run without guards. What runs at other points of the box reads elements between the first and the last one that the launch reads, or
-//!    buffers, within these. (That dependences stay at one point and go forward in this schedule is rule 3 of the module above.)
-//! 3. *Registers.* Every array that the kernel writes is private or in registers; a point uses one cell of a register array and
-//!    no other point uses that cell; reads of it that stay in memory find elements that nothing of the launch writes. So what points outside the launch do is not seen by anyone, and the order of points does not matter.
-//!    Where a tile moves all its cells at once, all its points use theirs.
-//!    Alternatives (kernels of one choice) are proved each by itself, and rule 1 of the module above for every value of the choice.
-//! 4. *Shared.* A buffer holds elements of an array that the launch does not write; every access that reads it finds its element inside;
-//!    the copy that it reads is the last one before it; copies read only between the first and the last element that the program reads.
+//! 1. *Points.* Every instance has one point; the points lie in the box `min .. max`, the grid's tiles cover
+//!    it, and tiles without points are the only ones that leave early. Block, thread and number of a point
+//!    are digits of its coordinates, so each point belongs to one thread.
+//! 2. *Schedule.* At each point of the launch, what the schedule has and guards let through are the point's
+//!    instances; also in the strips that run without guards. What runs at other points of the box reads
+//!    elements between the first and the last one that the launch reads, or buffers, within these. (That
+//!    dependences stay at one point and go forward in this schedule is rule 3 of the module above.)
+//! 3. *Registers.* Every array that the kernel writes is private or in registers; a point uses one cell of a
+//!    register array and no other point uses that cell; reads of it that stay in memory find elements that
+//!    nothing of the launch writes. So what points outside the launch do is not seen by anyone, and the order
+//!    of points does not matter. Where a tile moves all its cells at once, all its points use theirs.
+//!    Alternatives (kernels of one choice) are proved each by itself, and rule 1 of the module above for
+//!    every value of the choice.
+//! 4. *Shared.* A buffer holds elements of an array that the launch does not write; every access that reads
+//!    it finds its element inside; the copy that it reads is the last one before it; copies read only between
+//!    the first and the last element that the program reads.
 
 use super::{Checker, Rule, forget, names, params_of, restrict};
 use crate::Result;
@@ -165,7 +169,8 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// The box around the elements of an array that the launch reads, if its first and last element are among them: else these elements.
+    /// The box around the elements of an array that the launch reads, if its first and last element are among
+    /// them: else these elements.
     fn between(&self, domain: &isl::UnionSet, array: ArrayId) -> Result<isl::UnionSet> {
         let read = self.scop.accesses(|_, a| a.array == array && a.kind == AccessKind::Read)?;
         let read = read.intersect_domain(domain.clone())?.range()?;
@@ -174,7 +179,8 @@ impl Checker<'_> {
         let mut hull = isl::Set::universe(one.space()?)?.intersect_params(ends.clone().params()?)?;
         let n = ends.dim(isl::DimType::Set)?;
         for d in 0..n {
-            // { A[s] : some element that is read has the same or a smaller, and one the same or a larger subscript d }
+            // { A[s] : some element that is read has the same or a smaller, and one the same or a larger
+            // subscript d }
             let space = ends.space()?;
             let everything = isl::Set::universe(space.clone())?;
             let pairs = isl::Map::from_domain_and_range(ends.clone(), everything)?;
@@ -222,7 +228,8 @@ impl Checker<'_> {
             self.report_map(Rule::Register, &name, in_memory)?;
             let cells = t.member_map.clone().reverse()?.apply_range(accesses)?;
             if self.mapped.placement.get(id.0) == Some(&Placement::Private) {
-                // The cell of a point is enough if it is the cell of a thread's one value at a time: rule 4 above, at one point.
+                // The cell of a point is enough if it is the cell of a thread's one value at a time: rule 4
+                // above, at one point.
                 if !cells.is_injective()? {
                     self.report_map(Rule::Private, &name, cells)?;
                 }
@@ -348,7 +355,8 @@ impl Checker<'_> {
             let low = reads.clone().apply_range(low)?;
             let points = self.everywhere_at(t, access)?;
             let triple = at.flat_range_product(low)?.flat_range_product(points)?;
-            // The subscript is inside the buffer, or as far from the buffer's start as the point is from that of its tile.
+            // The subscript is inside the buffer, or as far from the buffer's start as the point is from that
+            // of its tile.
             let text = match g.along[d] {
                 Some(m) => {
                     let tile = k.block[m].size * t.dims[m].points;
@@ -374,7 +382,8 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// The points of instances that may not be the launch's: the tiling's map where it is defined, else the point of the parameters.
+    /// The points of instances that may not be the launch's: the tiling's map where it is defined, else the
+    /// point of the parameters.
     fn everywhere_at(&self, t: &Tiling, access: &isl::UnionMap) -> Result<isl::UnionMap> {
         let instances = access.clone().domain()?;
         let known = t.member_map.clone();
@@ -408,7 +417,8 @@ impl Checker<'_> {
     }
 }
 
-/// The subscripts of an access as one affine function without divisions, on all instances: `{ S[i] -> A[s] }`.
+/// The subscripts of an access as one affine function without divisions, on all instances:
+/// `{ S[i] -> A[s] }`.
 fn everywhere(a: &Access) -> Result<Option<isl::Map>> {
     let f = isl::PwMultiAff::from_map(a.relation.clone())?.coalesce()?;
     // Of instances with an equality, code may compute a subscript from one or the other iterator.

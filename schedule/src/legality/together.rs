@@ -1,7 +1,9 @@
 //! The rule for loops whose iterations a thread may execute some at once ([`TOGETHER`]).
 //!
-//! Let `p` be the prefix of a thread's schedule at a mark: of the instances beneath it none depends on another one with the same `p`. Then code may load for some of
-//! them before it stores the first: what a load finds there was stored by none of them. What other threads do meanwhile is in order already, or in no order with any of them.
+//! Let `p` be the prefix of a thread's schedule at a mark: of the instances beneath it none depends on
+//! another one with the same `p`. Then code may load for some of them before it stores the first: what a load
+//! finds there was stored by none of them. What other threads do meanwhile is in order already, or in no
+//! order with any of them.
 
 use super::{Checker, Rule};
 use crate::Result;

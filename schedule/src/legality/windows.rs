@@ -1,25 +1,30 @@
 //! Rules for arrays that a block keeps in a window of shared memory ([`Window`]).
 //!
-//! A *stage* of a block is what it runs between two moves of its windows: the steps `(p, a)` with one `p`. For each window, of array `A`:
-//! 1. *First.* `_enter[p]` runs in every thread of every block with instances of the stage, ahead of the copies `_in[p, s]`; both are in steps
-//!    `(p, e)` with `e < a` for all steps `(p, a)` of the stage's instances. (Rules 1 and 2 of steps hold for them as for instances.)
+//! A *stage* of a block is what it runs between two moves of its windows: the steps `(p, a)` with one `p`.
+//! For each window, of array `A`:
+//! 1. *First.* `_enter[p]` runs in every thread of every block with instances of the stage, ahead of the
+//!    copies `_in[p, s]`; both are in steps `(p, e)` with `e < a` for all steps `(p, a)` of the stage's
+//!    instances. (Rules 1 and 2 of steps hold for them as for instances.)
 //! 2. *Inside.* `lower(p) <= s < lower(p) + size` for all elements that instances access and copies bring.
 //! 3. *There.* What an instance reads is copied, or all its sources, and there is one, are in the same stage.
 //! 4. *Quiet.* No other block of the launch writes what a block copies.
 //! 5. *Harmless.* Copies read only what the SCoP reads.
-//! 6. *Left out.* For an instance in `passing` another one surely writes the cell later, and all that read its value are in the same stage.
+//! 6. *Left out.* For an instance in `passing` another one surely writes the cell later, and all that read
+//!    its value are in the same stage.
 //! 7. *Only.* `A` is memory, and its accesses are single elements: no array has two windows.
 //!
 //! # Why that is enough
-//! Writes go to the window and to `A`, by one thread in one step, so by the rules of order `A` in global memory is as without windows. Let `S` in
-//! stage `p` read a cell whose value `W` wrote (or nobody did). If `W` is in the stage, it ran in an earlier step of it, and no other write to the
-//! cell did between: that would be a dependence out of order. Else the cell was copied from `A` when the stage began, which held `W`'s value: `W`
-//! ran before `S`, hence before the whole stage, since stages of a block don't interleave, and no block of the launch but this one touches
-//! the cell; and whoever wrote the cell after that would do so out of order, in the stage as well as before it.
+//! Writes go to the window and to `A`, by one thread in one step, so by the rules of order `A` in global
+//! memory is as without windows. Let `S` in stage `p` read a cell whose value `W` wrote (or nobody did). If
+//! `W` is in the stage, it ran in an earlier step of it, and no other write to the cell did between: that
+//! would be a dependence out of order. Else the cell was copied from `A` when the stage began, which held
+//! `W`'s value: `W` ran before `S`, hence before the whole stage, since stages of a block don't interleave,
+//! and no block of the launch but this one touches the cell; and whoever wrote the cell after that would do
+//! so out of order, in the stage as well as before it.
 //!
-//! A store that is left out changes what `A` holds only until the next one to its cell that is not, and there is one, since the last has
-//! no later write. Whoever reads the cell from `A` meanwhile does not need what it finds: the instances that need the value are in the
-//! stage and have it from the window.
+//! A store that is left out changes what `A` holds only until the next one to its cell that is not, and there
+//! is one, since the last has no later write. Whoever reads the cell from `A` meanwhile does not need what it
+//! finds: the instances that need the value are in the stage and have it from the window.
 
 use super::{Checker, Rule, forget, names, params_of, restrict};
 use crate::Result;
@@ -33,7 +38,8 @@ struct Stages {
     of: isl::UnionMap,
     /// `[params, _h*, _b*, _t*]`: the part of the thread's schedule that a started thread runs.
     domain: isl::UnionSet,
-    /// The whole of it, whose differences have fewer cases: what is looked for runs in a started thread anyway.
+    /// The whole of it, whose differences have fewer cases: what is looked for runs in a started thread
+    /// anyway.
     all: isl::UnionSet,
     threads: Vec<String>,
     /// Coordinates of a stage.
@@ -118,14 +124,16 @@ impl Checker<'_> {
         let ctx = &self.scop.ctx;
         let p = names("p", stages.n).join(",");
         let enters = isl::UnionSet::read(ctx, &format!("{{ {ENTER}[{p}] }}"))?;
-        // Those that there are not, to be met by what is looked for: a difference would compute what is quantified in that.
+        // Those that there are not, to be met by what is looked for: a difference would compute what is
+        // quantified in that.
         let missing = enters.clone().subtract(stages.all.clone())?;
         let enters = stages.domain.clone().intersect(enters)?;
         // In every thread: the stages with instances, for all values of the threads' parameters.
         let wanted = stages.of.clone().range()?.intersect_params(stages.domain.clone().params()?)?;
         self.report_set(Rule::Window, &k.name, wanted.intersect(missing.clone())?)?;
         let time = k.schedule.map()?;
-        // Times of all that might be, as in `steps`; what there is comes from the other side of the intersections.
+        // Times of all that might be, as in `steps`; what there is comes from the other side of the
+        // intersections.
         let at = time.clone().intersect_domain(enters.clone().universe()?)?;
         self.report_set(Rule::Window, &k.name, enters.clone().subtract(at.clone().domain()?)?)?;
         for w in &k.windows {
@@ -143,7 +151,8 @@ impl Checker<'_> {
         self.ahead(k, stages, &enters, &p, ENTER)
     }
 
-    /// That `{ name[tuple] }`, of which the first coordinates are those of a stage, is in a step of it ahead of all its instances.
+    /// That `{ name[tuple] }`, of which the first coordinates are those of a stage, is in a step of it ahead
+    /// of all its instances.
     fn ahead(
         &mut self,
         k: &MappedKernel,
@@ -250,7 +259,8 @@ impl Checker<'_> {
         Ok(out)
     }
 
-    /// `{ W -> S }` of which both are in one stage of one block of one launch, and W is in this kernel at all.
+    /// `{ W -> S }` of which both are in one stage of one block of one launch, and W is in this kernel at
+    /// all.
     fn in_stage(&mut self, i: usize, stages: &Stages, pairs: isl::UnionMap) -> Result<()> {
         let k = &self.mapped.kernels[i];
         let place = self.stage_place(k, stages)?;

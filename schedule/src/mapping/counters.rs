@@ -1,11 +1,14 @@
-//! Kernels that count: updates of few elements that data chooses, as those of a histogram, are made in shared memory first.
+//! Kernels that count: updates of few elements that data chooses, as those of a histogram, are made in shared
+//! memory first.
 //!
-//! One atomic operation on the device's memory for each element that is counted takes as long as the most frequent element has hits. A block has counters of its own
-//! instead, adds them up behind its last instance, and has many points, so that this is rare. Where the range of the elements is known at run time only, the
+//! One atomic operation on the device's memory for each element that is counted takes as long as the most
+//! frequent element has hits. A block has counters of its own instead, adds them up behind its last instance,
+//! and has many points, so that this is rare. Where the range of the elements is known at run time only, the
 //! kernel compares it with the room that it has.
 //!
 //! # Example
-//! `h[p[i]]++` over bytes: 128 points a thread, 256 counters, which 256 threads set to zero before and add to `h` behind.
+//! `h[p[i]]++` over bytes: 128 points a thread, 256 counters, which 256 threads set to zero before and add to
+//! `h` behind.
 
 use super::launch::{launch_domain, values};
 use super::options::MapOptions;
@@ -16,8 +19,8 @@ use pollyrs_isl as isl;
 use pollyrs_scop::{ArrayId, ElemType, Scop, UpdateOp};
 use std::collections::BTreeMap;
 
-/// Points of a thread along the last members, by their number, of launches with many points: as long as all blocks together are some for each multiprocessor, more of them make what is
-/// done once a block matter less.
+/// Points of a thread along the last members, by their number, of launches with many points: as long as all
+/// blocks together are some for each multiprocessor, more of them make what is done once a block matter less.
 const MANY: [&[u32]; 3] = [&[128], &[16, 8], &[1, 16, 8]];
 /// The same of others.
 const SOME: [&[u32]; 3] = [&[16], &[4, 4], &[1, 4, 4]];

@@ -1,15 +1,17 @@
 //! Reads of what memory has before the launch.
 //!
-//! Where few threads run long loops, nothing hides the latency of a load but other loads on their way. Code generation can tell a load from earlier stores
-//! by their arrays, but not by their subscripts: in `d[i] -= w * d[i-1]` no iteration before writes to the cell `d[i]`, and only the dependences say so.
+//! Where few threads run long loops, nothing hides the latency of a load but other loads on their way. Code
+//! generation can tell a load from earlier stores by their arrays, but not by their subscripts: in
+//! `d[i] -= w * d[i-1]` no iteration before writes to the cell `d[i]`, and only the dependences say so.
 
 use crate::mapped::{FEW_THREADS, MappedKernel};
 use crate::{Dependences, Result, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, Scop, StmtId};
 
-/// The reads, by statement and access, of which no instance of the launch has written the cell before; of kernels of few threads, and of arrays to
-/// which they write: others are read-only. The checker proves them once more.
+/// The reads, by statement and access, of which no instance of the launch has written the cell before; of
+/// kernels of few threads, and of arrays to which they write: others are read-only. The checker proves them
+/// once more.
 pub(super) fn reads(scop: &Scop, deps: &Dependences, k: &MappedKernel) -> Result<Vec<(StmtId, usize)>> {
     let threads: u32 = k.block.iter().map(|b| b.size).product();
     if threads > FEW_THREADS || k.tiling.is_some() || k.steps.is_some() {

@@ -1,11 +1,13 @@
-//! Graphs of tiles as kernels with steps ([`crate::strategy::GRAPH`]): what a nest's block is, with waits for other blocks ahead of the steps that need them.
+//! Graphs of tiles as kernels with steps ([`crate::strategy::GRAPH`]): what a nest's block is, with waits for
+//! other blocks ahead of the steps that need them.
 //!
 //! ```text
 //! step    [K, place, loop counter, ...];   waits of step K at place -1
 //! code    for K { one thread: _wait[K, b'] for all b' that step K reads from; _barrier[K, -1, 0]; the steps of a nest }
 //! ```
 //! A block waits for another one once, where it first needs it, and not for what it waits for through others:
-//! with `R = { [b, K] -> b' : step K of task b depends on task b' }`, what is left are the first `K` of each pair in `R - R ∘ R`.
+//! with `R = { [b, K] -> b' : step K of task b depends on task b' }`, what is left are the first `K` of each
+//! pair in `R - R ∘ R`.
 //!
 //! # Invariants
 //! - A task waits for tasks that come before it in the lexicographic order of tiles.

@@ -13,7 +13,8 @@ use crate::{Result, ScheduleError};
 use pollyrs_isl as isl;
 use pollyrs_scop::{ArrayId, Scop};
 
-/// Threads of a block, and along its third dimension (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
+/// Threads of a block, and along its third dimension (CUDA C++ Programming Guide, "Technical Specifications
+/// per Compute Capability").
 const MAX_THREADS: u32 = 1024;
 const MAX_DEPTH: u32 = 64;
 
@@ -27,7 +28,8 @@ struct Dim {
     max: isl::PwAff,
 }
 
-/// Threads that a dimension of few iterations cannot use go to the next dimension outside that can (inside, if there is none).
+/// Threads that a dimension of few iterations cannot use go to the next dimension outside that can (inside,
+/// if there is none).
 fn shrink(dims: &mut [Dim]) -> Result<()> {
     let mut short = Vec::new();
     for d in dims.iter() {
@@ -60,7 +62,8 @@ fn shrink(dims: &mut [Dim]) -> Result<()> {
     Ok(())
 }
 
-/// How the members of a site are cut into tiles: as its shape says, or as the options and what lanes access do.
+/// How the members of a site are cut into tiles: as its shape says, or as the options and what lanes access
+/// do.
 fn dims(
     scop: &Scop,
     site: &Site,

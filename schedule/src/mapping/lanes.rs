@@ -1,14 +1,16 @@
 //! The shape of a block: how many lanes of a warp lie along each dimension.
 //!
-//! Memory moves in sectors of 32 bytes. A warp along x uses all of each where x is adjacent in memory, and a sector a lane where another
-//! dimension is: a transposition writes (or reads) eight times the bytes. Lanes along both dimensions use whole sectors on both sides.
+//! Memory moves in sectors of 32 bytes. A warp along x uses all of each where x is adjacent in memory, and a
+//! sector a lane where another dimension is: a transposition writes (or reads) eight times the bytes. Lanes
+//! along both dimensions use whole sectors on both sides.
 //!
-//! **Method.** Of a few shapes the one whose warps touch the fewest sectors and cache lines, by the linear parts of the accesses; blocks along
-//! x unless another one saves [`MUST_SAVE`]. A heuristic: every shape is legal, since all members are coincident.
+//! **Method.** Of a few shapes the one whose warps touch the fewest sectors and cache lines, by the linear
+//! parts of the accesses; blocks along x unless another one saves [`MUST_SAVE`]. A heuristic: every shape is
+//! legal, since all members are coincident.
 //!
 //! # Example
-//! `B[j][i] = A[i][j]` in doubles: 32 lanes along j read 8 sectors of 2 lines and write 32 sectors of 32 lines; 8 along j and 4 along i read
-//! 8 of 4 and write 8 of 8.
+//! `B[j][i] = A[i][j]` in doubles: 32 lanes along j read 8 sectors of 2 lines and write 32 sectors of 32
+//! lines; 8 along j and 4 along i read 8 of 4 and write 8 of 8.
 
 use super::launch::values;
 use super::options::MapOptions;
@@ -25,7 +27,8 @@ const WARP: u32 = 32;
 /// What another shape has to cost at most, in units of that of a warp along x.
 const MUST_SAVE: f64 = 0.7;
 
-/// Threads along the last (at most three) members, outermost first, for a kernel whose blocks have the default sizes.
+/// Threads along the last (at most three) members, outermost first, for a kernel whose blocks have the
+/// default sizes.
 pub(super) fn threads(scop: &Scop, site: &Site, options: &MapOptions) -> Result<Option<Vec<u32>>> {
     let n = site.members.len().min(3);
     let shapes: &[&[u32]] = match n {
@@ -49,10 +52,11 @@ pub(super) fn threads(scop: &Scop, site: &Site, options: &MapOptions) -> Result<
     Ok(best.map(|(_, shape)| shape.to_vec()))
 }
 
-/// Threads of a block with one dimension in which every thread runs a loop: more of them where neighbours touch neighbouring elements. (A block of
-/// a warp takes 80 ns of a multiprocessor to begin, which is half of the time of a sum of 31 products on an H200; but the lines of rows that each
-/// thread reads by itself are better spread over all multiprocessors, and so are loops that store in each iteration: a tridiagonal solver for 4,096
-/// columns took 6.8 ms in place of 5.4.)
+/// Threads of a block with one dimension in which every thread runs a loop: more of them where neighbours
+/// touch neighbouring elements. (A block of a warp takes 80 ns of a multiprocessor to begin, which is half of
+/// the time of a sum of 31 products on an H200; but the lines of rows that each thread reads by itself are
+/// better spread over all multiprocessors, and so are loops that store in each iteration: a tridiagonal
+/// solver for 4,096 columns took 6.8 ms in place of 5.4.)
 pub(super) fn looped(scop: &Scop, site: &Site, options: &MapOptions) -> Result<u32> {
     if options.looped != MapOptions::default().looped {
         return Ok(options.looped);
@@ -70,7 +74,8 @@ pub(super) fn looped(scop: &Scop, site: &Site, options: &MapOptions) -> Result<u
     Ok(if steps.iter().all(|s| s.strided == 0.0) { 2 * options.looped } else { options.looped })
 }
 
-/// Iterations of all loops of a point at most that are no more than statements one behind the other, as the channels of a pixel.
+/// Iterations of all loops of a point at most that are no more than statements one behind the other, as the
+/// channels of a pixel.
 const SHORT: i64 = 4;
 
 /// Whether the loops that a thread runs are so short, whatever the parameters are.
@@ -116,7 +121,8 @@ fn cost(accesses: &[Movement], threads: &[u32]) -> f64 {
         .sum()
 }
 
-/// How many aligned pieces of `unit` bytes an access of a warp touches, the first lane's at the beginning of one.
+/// How many aligned pieces of `unit` bytes an access of a warp touches, the first lane's at the beginning of
+/// one.
 fn touched(access: &Movement, lanes: &[u32], unit: f64) -> f64 {
     let (mut apart, mut run) = (1.0, 1.0);
     let first = access.steps.len() - lanes.len();

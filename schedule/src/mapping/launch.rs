@@ -23,7 +23,8 @@ pub(super) fn bind(domain: isl::UnionSet, member: &isl::UnionPwAff, values: &str
     Ok(domain.intersect(member_map(member)?.intersect_range(values)?.domain()?)?)
 }
 
-/// The instances of a launch, what is known where there are any, and the least and largest value of each member: `[params, _h*] -> { [v] }`.
+/// The instances of a launch, what is known where there are any, and the least and largest value of each
+/// member: `[params, _h*] -> { [v] }`.
 pub(super) struct Launched {
     pub domain: isl::UnionSet,
     pub around: isl::Set,
@@ -33,9 +34,10 @@ pub(super) struct Launched {
 /// What bounds values by a number of at least this size is their type, not what programs have.
 const LARGE: i64 = 1 << 16;
 
-/// The values of a member over a domain: `{ [v] }`, as the rational shadow (Fourier-Motzkin). The exact projection of a
-/// skewed domain has divisions and many pieces; its shadow has the same bounds up to rounding and covers it. Quotients of parameters stay where the
-/// shadow is as wide as a type: that of `0 <= v < 4 s mod 2^32` is all of 32 bits.
+/// The values of a member over a domain: `{ [v] }`, as the rational shadow (Fourier-Motzkin). The exact
+/// projection of a skewed domain has divisions and many pieces; its shadow has the same bounds up to rounding
+/// and covers it. Quotients of parameters stay where the shadow is as wide as a type: that of
+/// `0 <= v < 4 s mod 2^32` is all of 32 bits.
 pub(super) fn values(domain: &isl::UnionSet, member: &isl::UnionPwAff) -> Result<isl::Set> {
     let mut shadow = isl::UnionSet::empty(domain.context())?;
     for map in member_map(member)?.intersect_domain(domain.clone())?.maps()? {

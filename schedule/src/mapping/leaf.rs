@@ -59,7 +59,8 @@ pub(super) fn leaves(
     Ok(())
 }
 
-/// The sites that there would be if all loops above the kernels of a nest were the host's; any other site by itself.
+/// The sites that there would be if all loops above the kernels of a nest were the host's; any other site by
+/// itself.
 pub(super) fn parts(site: &Site) -> Result<Vec<Site>> {
     if !site.nest {
         return Ok(vec![site.clone()]);
@@ -79,7 +80,8 @@ pub(super) fn parts(site: &Site) -> Result<Vec<Site>> {
     Ok(found.into_iter().map(part).collect())
 }
 
-/// [`parts`], but for blocks of rows: a thread has the same rows in all leaves of one member, so that they are one part.
+/// [`parts`], but for blocks of rows: a thread has the same rows in all leaves of one member, so that they
+/// are one part.
 pub(super) fn homes(site: &Site) -> Result<Vec<Site>> {
     let all = parts(site)?;
     if !site.rows {

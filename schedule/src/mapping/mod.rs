@@ -1,19 +1,23 @@
 //! The mapping of a placed schedule tree to launches, blocks and threads.
 //!
-//! The tree is walked from its root. Bands and sequences above the marks become the host schedule; each mark becomes a kernel:
-//! beneath [`KERNEL`](crate::strategy::KERNEL) the members of the band are cut into tiles, the tile's coordinate is the block and the
-//! point in the tile the thread; beneath [`SERIAL`](crate::strategy::SERIAL) one block of one thread runs everything (its grid and its block have
-//! one dimension of size one, so that every kernel looks the same); beneath [`NEST`] the host's schedule itself is part of a kernel (`nest`), and beneath
-//! [`EITHER`] a parameter says which of two forms is launched.
+//! The tree is walked from its root. Bands and sequences above the marks become the host schedule; each mark
+//! becomes a kernel: beneath [`KERNEL`](crate::strategy::KERNEL) the members of the band are cut into tiles,
+//! the tile's coordinate is the block and the point in the tile the thread; beneath
+//! [`SERIAL`](crate::strategy::SERIAL) one block of one thread runs everything (its grid and its block have
+//! one dimension of size one, so that every kernel looks the same); beneath [`NEST`] the host's schedule
+//! itself is part of a kernel (`nest`), and beneath [`EITHER`] a parameter says which of two forms is
+//! launched.
 //!
 //! # Invariants
-//! - With member `m`, tile size `s` and `p` threads (`p` divides `s`): `_b = floor(m / s)`, `_t = m mod p`. With `s = p` that is
-//!   `m = s _b + _t`; with a larger tile a thread runs the points of its residue class, in order.
+//! - With member `m`, tile size `s` and `p` threads (`p` divides `s`): `_b = floor(m / s)`, `_t = m mod p`.
+//!   With `s = p` that is `m = s _b + _t`; with a larger tile a thread runs the points of its residue class,
+//!   in order.
 //! - The band has any number of members; at most three of them have more than one thread.
-//! - The grid is the exact box around the tiles of one launch. Blocks and threads without instances do nothing: their part of the
-//!   domain is empty.
+//! - The grid is the exact box around the tiles of one launch. Blocks and threads without instances do
+//!   nothing: their part of the domain is empty.
 //! - No barrier: all members that are mapped are coincident, so no dependence joins two threads of a launch.
-//! - The domain of a kernel in the host schedule holds exactly the host iterations in which it has an instance.
+//! - The domain of a kernel in the host schedule holds exactly the host iterations in which it has an
+//!   instance.
 //!
 //! # Example
 //! `for t { for i: S0[t, i] : 1 <= i < n - 1 }` with `t` on the host and 256 threads:

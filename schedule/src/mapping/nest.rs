@@ -1,14 +1,17 @@
-//! Nests as kernels with steps ([`crate::strategy::NEST`]): an iteration of the outer members is a block, what would be the host's schedule of launches is the
-//! block's schedule of steps, and the members of what would be a launch are threads, in turns where there are more of them.
+//! Nests as kernels with steps ([`crate::strategy::NEST`]): an iteration of the outer members is a block,
+//! what would be the host's schedule of launches is the block's schedule of steps, and the members of what
+//! would be a launch are threads, in turns where there are more of them.
 //!
 //! ```text
 //! step    [place in the sequence, loop counter, ...], in the order of the tree; what has fewer coordinates is filled with zeros
 //! thread  of the last two members (u, v):  [u mod p, v mod q];   of one:  [floor(v / q) mod p, v mod q];   of none:  [0, 0]
 //! ```
-//! Behind each step is a barrier, wherever the block may have an instance of it. Arrays stay in global memory, whose accesses a barrier orders within a block.
+//! Behind each step is a barrier, wherever the block may have an instance of it. Arrays stay in global
+//! memory, whose accesses a barrier orders within a block.
 //!
 //! # Invariants
-//! - What orders two instances of a block is either a loop or sequence above their kernels, hence a step coordinate, or the order within one thread.
+//! - What orders two instances of a block is either a loop or sequence above their kernels, hence a step
+//!   coordinate, or the order within one thread.
 //! - Barriers are the same for all threads of a block: their set mentions none.
 //!
 //! # Example
@@ -81,7 +84,8 @@ pub(super) fn threads(scop: &Scop, leaves: &[Leaf], options: &MapOptions) -> Res
     Ok(vec![p, q])
 }
 
-/// The thread that has an instance, as the text of a map from the members that are spread, and the same for one thread `_t*`.
+/// The thread that has an instance, as the text of a map from the members that are spread, and the same for
+/// one thread `_t*`.
 fn spread(sizes: &[u32], members: usize) -> Option<(String, String)> {
     Some(match (sizes, members) {
         (_, 0) => return None,
@@ -163,7 +167,8 @@ impl Lanes {
         self.names.iter().zip(&self.sizes).map(dim).collect()
     }
 
-    /// The thread that has each instance of a leaf, and the instances among those of one block that thread `_t*` has.
+    /// The thread that has each instance of a leaf, and the instances among those of one block that thread
+    /// `_t*` has.
     fn spread(&self, leaf: &Leaf, here: isl::UnionSet) -> Result<(isl::UnionMap, isl::UnionSet)> {
         let ctx = leaf.domain.context();
         let members = &leaf.members[leaf.members.len().saturating_sub(self.sizes.len().min(2))..];
@@ -357,7 +362,8 @@ impl Steps<'_> {
         format!("{BARRIER}[{}]", coordinates(self.n))
     }
 
-    /// The tree of the nest with barriers, and with `bodies` for its leaves, those of an empty domain left out.
+    /// The tree of the nest with barriers, and with `bodies` for its leaves, those of an empty domain left
+    /// out.
     fn tree(
         &self,
         tree: &Tree,

@@ -1,20 +1,22 @@
 //! Which virtual arrays shrink to a cell in each thread.
 //!
 //! A scalar or PHI array `a` that is not live out becomes private if
-//! 1. each cell is accessed by one thread of one launch, and kernels that use the array use different cells of it (those of alternatives
-//!    under different parameters);
-//! 2. with every cell of `a` that a thread uses contracted to one cell of that thread, and the thread's order, every read still
-//!    sees the same write as in the program.
+//! 1. each cell is accessed by one thread of one launch, and kernels that use the array use different cells
+//!    of it (those of alternatives under different parameters);
+//! 2. with every cell of `a` that a thread uses contracted to one cell of that thread, and the thread's
+//!    order, every read still sees the same write as in the program.
 //!
-//! **Argument.** Two threads never share a contracted cell, so only the order inside a thread matters. The dataflow of the
-//! contracted accesses under the kernel's schedule, computed with the contracted cell named by the values of the host members and
-//! mapped members (which determine launch and thread), gives for each read the last write of its thread; condition 2 demands that
-//! it is the program's own. Reads that see no write see an undefined value before and after. A statement that writes two
-//! cells of `a` in one instance is left alone: their order inside the instance is not part of the model.
+//! **Argument.** Two threads never share a contracted cell, so only the order inside a thread matters. The
+//! dataflow of the contracted accesses under the kernel's schedule, computed with the contracted cell named
+//! by the values of the host members and mapped members (which determine launch and thread), gives for each
+//! read the last write of its thread; condition 2 demands that it is the program's own. Reads that see no
+//! write see an undefined value before and after. A statement that writes two cells of `a` in one instance is
+//! left alone: their order inside the instance is not part of the model.
 //!
-//! With tiles of several points a thread, threads are told apart more finely here than on the device (a cell for each point);
-//! arrays whose accesses stay within one point are found, and [`crate::legality::check`] proves the contraction over whole threads,
-//! so the inner schedule is one of points: the loops over points are the outermost ones of a thread.
+//! With tiles of several points a thread, threads are told apart more finely here than on the device (a cell
+//! for each point); arrays whose accesses stay within one point are found, and [`crate::legality::check`]
+//! proves the contraction over whole threads, so the inner schedule is one of points: the loops over points
+//! are the outermost ones of a thread.
 
 use super::leaf::homes;
 use super::site::Site;

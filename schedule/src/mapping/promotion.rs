@@ -1,10 +1,12 @@
-//! Register promotion (Cooper and Lu, PLDI 1997): the cell that an innermost sequential loop of a thread updates stays in a register.
+//! Register promotion (Cooper and Lu, PLDI 1997): the cell that an innermost sequential loop of a thread
+//! updates stays in a register.
 //!
 //! ```text
 //! for k  S0: b[i] -= a[i][k] * b[k]        r = b[i];  for k  r -= a[i][k] * b[k];  b[i] = r
 //! ```
-//! LLVM does so by itself where the array is not accessed in the loop otherwise; that `b[k]` is another cell than `b[i]` follows from the bounds of
-//! the loop, which only the polyhedral model has. With the store gone, loads of later iterations need not wait for it.
+//! LLVM does so by itself where the array is not accessed in the loop otherwise; that `b[k]` is another cell
+//! than `b[i]` follows from the bounds of the loop, which only the polyhedral model has. With the store gone,
+//! loads of later iterations need not wait for it.
 
 use super::site::Site;
 use crate::Result;
@@ -13,8 +15,9 @@ use crate::tree::{Band, Tree, members_mupa};
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, AccessValue, ArrayId, Scop, StmtId};
 
-/// The thread's loops with a mark above each innermost one that leaves a cell in a register, numbered from `from`, and what the marks say. `above` are the members that are
-/// fixed for them: those of the launch and of the thread.
+/// The thread's loops with a mark above each innermost one that leaves a cell in a register, numbered from
+/// `from`, and what the marks say. `above` are the members that are fixed for them: those of the launch and
+/// of the thread.
 pub(super) fn promote(
     scop: &Scop,
     site: &Site,
@@ -76,7 +79,8 @@ impl Promoter<'_> {
         })
     }
 
-    /// The statement that alone is in `domain`, and its accesses to a cell that is the same wherever the members of `path` are.
+    /// The statement that alone is in `domain`, and its accesses to a cell that is the same wherever the
+    /// members of `path` are.
     fn cell(&self, domain: &isl::UnionSet, path: &[isl::UnionPwAff]) -> Result<Option<(StmtId, Vec<usize>)>> {
         let sets = domain.sets()?;
         let [set] = &sets[..] else { return Ok(None) };

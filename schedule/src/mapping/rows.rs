@@ -1,12 +1,12 @@
 //! Rows in shared memory while a block has them ([`crate::strategy::ROWS`]).
 //!
-//! A block runs one stage: all threads enter it, rows that are read from before are copied, neighbouring threads neighbouring elements, and behind a barrier come
-//! the steps of the nest.
+//! A block runs one stage: all threads enter it, rows that are read from before are copied, neighbouring
+//! threads neighbouring elements, and behind a barrier come the steps of the nest.
 //! ```text
 //! _enter;  for turns { _in0(s0, s1) };  _barrier(-1);  the steps, with a barrier behind each
 //! ```
-//! A window has the block's rows and a column more than a row may be long, so that threads with a row each are in different banks. What is written goes to
-//! memory as well.
+//! A window has the block's rows and a column more than a row may be long, so that threads with a row each
+//! are in different banks. What is written goes to memory as well.
 
 use super::leaf::Leaf;
 use super::site::Site;

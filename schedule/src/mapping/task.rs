@@ -1,6 +1,7 @@
 //! What tasks of a graph keep in shared memory, and which of their steps are products ([`crate::task`]).
 //!
-//! All that is found here is proved afterwards (`legality/task.rs`); what does not fit leaves elements in memory, and instances to the threads' schedule.
+//! All that is found here is proved afterwards (`legality/task.rs`); what does not fit leaves elements in
+//! memory, and instances to the threads' schedule.
 
 use super::graph::Tasks;
 use super::leaf::{At, Leaf};

@@ -1,8 +1,9 @@
 //! Teams: threads that run an instance together whose inner loop data counts ([`pollyrs_scop::Spread`]).
 //!
-//! A thread that runs a row of a sparse matrix by itself loads elements that lie next to each other one after the other, while its neighbours load those of other rows. Where
-//! rows are long enough, some threads share one: they load neighbouring elements. How long rows are is known at run time, from what was inspected, so that there
-//! is a kernel for each number of threads, of which one is launched.
+//! A thread that runs a row of a sparse matrix by itself loads elements that lie next to each other one after
+//! the other, while its neighbours load those of other rows. Where rows are long enough, some threads share
+//! one: they load neighbouring elements. How long rows are is known at run time, from what was inspected, so
+//! that there is a kernel for each number of threads, of which one is launched.
 //!
 //! # Example
 //! ```text
@@ -21,7 +22,8 @@ use pollyrs_scop::{AccessKind, Scop, Statement};
 
 /// Threads of a team by the least number of iterations of an inner loop, in the mean.
 const TEAMS: [(u32, i64); 2] = [(8, 6), (32, 24)];
-/// The same where values are handed on in the program's order: each thread does that for all of the team, so that larger teams do it more often.
+/// The same where values are handed on in the program's order: each thread does that for all of the team, so
+/// that larger teams do it more often.
 const ORDERED: [(u32, i64); 2] = [(8, 6), (32, 96)];
 /// Threads of a block.
 const THREADS: u32 = 256;
@@ -60,7 +62,8 @@ pub(super) fn split(
 
 /// How many iterations the inner loops of a launch have.
 struct Length {
-    /// `[params] -> { [v] }`: what is touched in all, of which an instance's part is not known; or what one touches at most.
+    /// `[params] -> { [v] }`: what is touched in all, of which an instance's part is not known; or what one
+    /// touches at most.
     extent: isl::PwAff,
     /// `[params] -> { [v] }`: the instances, where the extent is that of all.
     instances: Option<isl::PwAff>,
@@ -69,7 +72,8 @@ struct Length {
 }
 
 impl Length {
-    /// `[params] -> { : ... }`: in the mean at least so many; of what is the most for one, half is taken for the mean.
+    /// `[params] -> { : ... }`: in the mean at least so many; of what is the most for one, half is taken for
+    /// the mean.
     fn at_least(&self, ctx: &isl::Context, least: i64) -> Result<isl::Set> {
         let times =
             |f: &isl::PwAff, n: i64| -> Result<isl::PwAff> { Ok(f.clone().scale(isl::Val::int(ctx, n)?)?) };

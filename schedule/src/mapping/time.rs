@@ -1,4 +1,5 @@
-//! The time of the forms of a nest: as a kernel with steps, as a graph of tasks, as launches. Both are products and sums of extents, for the host to compute.
+//! The time of the forms of a nest: as a kernel with steps, as a graph of tasks, as launches. Both are
+//! products and sums of extents, for the host to compute.
 
 use super::graph::threads as threads_of_task;
 use super::launch::values;
@@ -21,7 +22,8 @@ use std::collections::BTreeMap;
 /// Nanoseconds of a launch in a loop of launches, most of which go in graphs.
 const LAUNCH: f64 = 1500.0;
 
-/// The same in factorisations and solves of one system, whose launches each wait for the one before (H100, LU of 65 to 512: 2.0 to 2.3 µs).
+/// The same in factorisations and solves of one system, whose launches each wait for the one before (H100, LU
+/// of 65 to 512: 2.0 to 2.3 µs).
 const CHAINED: f64 = 2000.0;
 
 /// Threads that a multiprocessor runs at once, and blocks.
@@ -29,7 +31,8 @@ const RESIDENT_THREADS: f64 = 2048.0;
 
 const RESIDENT_BLOCKS: u32 = 32;
 
-/// Instances of a block whose data are taken to stay in the cache of its multiprocessor: a factorisation of 128 x 128.
+/// Instances of a block whose data are taken to stay in the cache of its multiprocessor: a factorisation of
+/// 128 x 128.
 const CACHED: f64 = 700_000.0;
 
 /// How many times longer memory takes because lanes along the last member touch elements far from each other.
@@ -55,7 +58,8 @@ pub(super) fn nested(scop: &Scop, sites: &[Site], param: &str, options: &MapOpti
     Ok(Nested { param: param.into(), times: [Time::Sum(nest), Time::Sum(plain)] })
 }
 
-/// Nanoseconds of all launches of a site, each of which takes `launch` by itself. Extents are those of boxes around the instances, for nests and launches alike.
+/// Nanoseconds of all launches of a site, each of which takes `launch` by itself. Extents are those of boxes
+/// around the instances, for nests and launches alike.
 fn time(scop: &Scop, site: &Site, options: &MapOptions, launch: f64) -> Result<Time> {
     let extents = |members: &[isl::UnionPwAff], domain: &isl::UnionSet| -> Result<Time> {
         Ok(Time::Product(members.iter().map(|m| extent(scop, m, domain)).collect::<Result<_>>()?))
@@ -142,14 +146,16 @@ pub(super) fn path(scop: &Scop, tree: &Tree, domain: &isl::UnionSet) -> Result<T
     })
 }
 
-/// Nanoseconds from a task's end to the start of what waits for it (0.56 µs from flag to block on an H100), a claim included.
+/// Nanoseconds from a task's end to the start of what waits for it (0.56 µs from flag to block on an H100), a
+/// claim included.
 const HAND_OVER: f64 = 1500.0;
 
 /// Nanoseconds of an instance among others of its thread that wait for nobody.
 const COARSE: f64 = 3.0;
 
-/// Nanoseconds of a point of a thread in a step whose elements are in shared memory, all points loaded together, and of the barrier there (H100: LU of 2048, 64 tasks of
-/// 64 iterations one after the other, 39 µs each; a solve, one point a thread, 12.7 µs a task).
+/// Nanoseconds of a point of a thread in a step whose elements are in shared memory, all points loaded
+/// together, and of the barrier there (H100: LU of 2048, 64 tasks of 64 iterations one after the other, 39 µs
+/// each; a solve, one point a thread, 12.7 µs a task).
 const SHARED: f64 = 25.0;
 
 const SHARED_BARRIER: f64 = 100.0;
@@ -157,7 +163,8 @@ const SHARED_BARRIER: f64 = 100.0;
 /// The part of an instance's time that one of an update takes: 16 points of a thread share what they load.
 const UPDATE: f64 = 0.1;
 
-/// Nanoseconds of the launch: not less than the arithmetic of all tasks takes, nor than a chain of tasks, in which the steps that join threads come one after the other.
+/// Nanoseconds of the launch: not less than the arithmetic of all tasks takes, nor than a chain of tasks, in
+/// which the steps that join threads come one after the other.
 fn time_of_tasks(scop: &Scop, site: &Site, leaves: &[Leaf], options: &MapOptions) -> Result<Time> {
     let number = Time::Number;
     let extents = |members: &[isl::UnionPwAff], domain: &isl::UnionSet| -> Result<Time> {
@@ -170,7 +177,8 @@ fn time_of_tasks(scop: &Scop, site: &Site, leaves: &[Leaf], options: &MapOptions
     // The first coordinate of a task is the sum of all: as long is a chain.
     let chain = extent(scop, &site.members[0], &site.domain)?;
     let (mut each, mut all) = (vec![number(HAND_OVER)], Vec::new());
-    // By kind of tile, of which a task is one: iterations, barriers in each, and what threads do between them. Statements share the elements of a tile.
+    // By kind of tile, of which a task is one: iterations, barriers in each, and what threads do between
+    // them. Statements share the elements of a tile.
     let mut kinds: BTreeMap<i64, (Vec<Time>, f64, Vec<Time>)> = BTreeMap::new();
     for leaf in leaves {
         let loops: Vec<_> = leaf
@@ -190,7 +198,8 @@ fn time_of_tasks(scop: &Scop, site: &Site, leaves: &[Leaf], options: &MapOptions
         };
         let mut instance = INSTANCE;
         if let Some(iterations) = loops.get(1) {
-            // Of a step that joins threads: an iteration of the loop of launches after the other, in a chain all of them along each coordinate.
+            // Of a step that joins threads: an iteration of the loop of launches after the other, in a chain
+            // all of them along each coordinate.
             let turns = Time::Product(vec![number(turns * latency), inner.clone()]);
             let kind = leaf.at.iter().find_map(|at| match at {
                 At::Place(p) => Some(*p),

@@ -1,10 +1,11 @@
-//! Several sites with the same instances, of which a parameter of the host chooses, and launches that are cut between two of them.
+//! Several sites with the same instances, of which a parameter of the host chooses, and launches that are cut
+//! between two of them.
 
 use crate::Result;
 use pollyrs_isl as isl;
 
-/// One of several sites with the same instances: the parameter of the choice (named after the first site) says which is launched, or where
-/// the instances of the first end and those of the second begin.
+/// One of several sites with the same instances: the parameter of the choice (named after the first site)
+/// says which is launched, or where the instances of the first end and those of the second begin.
 #[derive(Clone)]
 pub(super) struct Variant {
     /// Index of the first site.
@@ -19,8 +20,9 @@ impl Variant {
         format!("_c{}", self.choice)
     }
 
-    /// `[_h0] -> { [v] : ... }`: values of the cut member in the site's launch. The first site's parameter is the point behind its last one, so that its
-    /// bounds have no cases, the second one's a tile coordinate, so that its first tile begins with a point of its own.
+    /// `[_h0] -> { [v] : ... }`: values of the cut member in the site's launch. The first site's parameter is
+    /// the point behind its last one, so that its bounds have no cases, the second one's a tile coordinate,
+    /// so that its first tile begins with a point of its own.
     pub fn side(&self, cut: &CutAt) -> String {
         match self.at {
             0 => "[_h0] -> { [v] : v < _h0 }".into(),
@@ -36,7 +38,8 @@ impl Variant {
         Ok(least.intersect(scaled(ctx, "_h0", scale)?.le_set(cut.end.clone())?)?)
     }
 
-    /// `[params, _c0] -> { : ... }`: the conditions of all alternatives are a partition of the integers. Where a launch is cut is its host parameter.
+    /// `[params, _c0] -> { : ... }`: the conditions of all alternatives are a partition of the integers.
+    /// Where a launch is cut is its host parameter.
     pub fn condition(&self, ctx: &isl::Context) -> Result<isl::Set> {
         let p = self.param();
         if let Some(cut) = &self.cut {
@@ -62,8 +65,9 @@ impl Variant {
     }
 }
 
-/// Of two sites, the first has the instances whose member `dim` is less than the choice, the second the others. The choice is a multiple of the second
-/// one's tiles not below the member's smallest value and below its largest plus one, or the latter; else the second site has all.
+/// Of two sites, the first has the instances whose member `dim` is less than the choice, the second the
+/// others. The choice is a multiple of the second one's tiles not below the member's smallest value and below
+/// its largest plus one, or the latter; else the second site has all.
 #[derive(Clone)]
 pub(super) struct CutAt {
     pub dim: usize,

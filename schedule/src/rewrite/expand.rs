@@ -1,12 +1,13 @@
 //! A cell of an array for each iteration of the loops that reuse it.
 //!
-//! An array qualifies if every read of it sees a write of the SCoP and some loop around all its accesses carries no value through it, only
-//! reuse. The array is then replaced, in all statements, by one on the device with these loops' counters as leading subscripts, and a
-//! statement behind all others copies the last value of each element that the program would have written.
+//! An array qualifies if every read of it sees a write of the SCoP and some loop around all its accesses
+//! carries no value through it, only reuse. The array is then replaced, in all statements, by one on the
+//! device with these loops' counters as leading subscripts, and a statement behind all others copies the last
+//! value of each element that the program would have written.
 //!
 //! # Example
-//! `for r, q { for p { sum[p] = 0; for s: sum[p] += A[r][q][s] * C[s][p] } for p: A[r][q][p] = sum[p] }` becomes parallel in `r` and `q` with
-//! `sum'[r, q, p]`; at the end `sum[p] = sum'[R-1, Q-1, p]`.
+//! `for r, q { for p { sum[p] = 0; for s: sum[p] += A[r][q][s] * C[s][p] } for p: A[r][q][p] = sum[p] }`
+//! becomes parallel in `r` and `q` with `sum'[r, q, p]`; at the end `sum[p] = sum'[R-1, Q-1, p]`.
 
 use super::parts::{at_the_end, copy, element_value, extent, fresh, largest_volume, push, renamed};
 use crate::strategy::{coincident, extent_of, volume};
@@ -15,8 +16,9 @@ use crate::{Dependences, Result, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, Array, ArrayId, ArrayKind, Scop};
 
-/// An expanded array may have this many times the elements of the largest array of the program, as the model sees both: the nine neighbours of
-/// each pixel, sorted in place, are more than a filter's images and still no burden.
+/// An expanded array may have this many times the elements of the largest array of the program, as the model
+/// sees both: the nine neighbours of each pixel, sorted in place, are more than a filter's images and still
+/// no burden.
 const MAX_GROWTH: f64 = 16.0;
 
 /// The SCoP with expanded arrays; `None` if there is nothing to expand.

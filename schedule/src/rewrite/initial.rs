@@ -1,10 +1,11 @@
 //! Reads of values from before the SCoP, taken from a copy.
 //!
-//! If no write of the SCoP reaches the reads of an access, they see what the array held when the SCoP began. They may then read a
-//! second array with the same contents at the beginning and no writes: on the device that is one more array copied in from the same
-//! memory. The anti dependences from these reads go away.
+//! If no write of the SCoP reaches the reads of an access, they see what the array held when the SCoP began.
+//! They may then read a second array with the same contents at the beginning and no writes: on the device
+//! that is one more array copied in from the same memory. The anti dependences from these reads go away.
 //!
-//! An access that reads just the element which its own statement writes is left alone: the statement's own order keeps it.
+//! An access that reads just the element which its own statement writes is left alone: the statement's own
+//! order keeps it.
 
 use super::parts::{fresh, push, renamed};
 use crate::{Dependences, Result, known};

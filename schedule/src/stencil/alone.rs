@@ -1,15 +1,18 @@
 //! What a launch a step costs, for the comparison with fused steps.
 //!
-//! Cycles of a multiprocessor for a point of a statement, the fourth root of the sum of fourth powers (near the balance of two limits each slows the other) of
+//! Cycles of a multiprocessor for a point of a statement, the fourth root of the sum of fourth powers (near
+//! the balance of two limits each slows the other) of
 //! ```text
 //! memory        each array read once, each written once                                       11 bytes a cycle
 //! second level  what comes from there: of each array the planes that a point reads (in two
 //!               dimensions, where blocks have several rows, the array once), and what it writes  22 bytes a cycle
 //! instructions  1.2 for each of the arithmetic, 5 for a load                                     128 a cycle
 //! ```
-//! Neighbouring points of a thread share loads ([`crate::sharing`]): then loads and planes are those that remain.
+//! Neighbouring points of a thread share loads ([`crate::sharing`]): then loads and planes are those that
+//! remain.
 //!
-//! Fitted to 45 stencils in two and three dimensions on an H100 (bench/notes/034-literature.md): most are within 20%. Boxes of 5^3 and 7^3 points, which are not shared, take four to five times as long.
+//! Fitted to 45 stencils in two and three dimensions on an H100 (bench/notes/034-literature.md): most are
+//! within 20%. Boxes of 5^3 and 7^3 points, which are not shared, take four to five times as long.
 
 use super::plan::{HEAVY_WORK, StencilPlan};
 use super::{Step, StepAccess, instances};
@@ -25,8 +28,9 @@ const LOAD: f64 = 5.0;
 /// Of less than a word, which is extended (life and erosion of bytes: 0.38 cycles).
 const NARROW_LOAD: f64 = 9.0;
 
-/// How much longer fused steps take than their model says, in three dimensions: it was fitted on an H200, and an H100's memory is slower (star3d_r1 to star3d_r3, box3d_r1, maxwell3d: 1.4 to
-/// 1.7, others up to 2.7, two of them as modelled).
+/// How much longer fused steps take than their model says, in three dimensions: it was fitted on an H200, and
+/// an H100's memory is slower (star3d_r1 to star3d_r3, box3d_r1, maxwell3d: 1.4 to 1.7, others up to 2.7, two
+/// of them as modelled).
 const SLOWER_IN_SPACE: f64 = 1.5;
 /// The same where arithmetic hides that, as that of exact divisions does.
 const SLOWER_WITH_WORK: f64 = 1.2;
@@ -69,7 +73,8 @@ fn of_statement(scop: &Scop, dims: usize, step: &Step, outputs: usize, work: &[f
             StepAccess::Write => {}
         }
     }
-    // What all points read is in registers, or in the cache; of arrays that are read in that way, nothing else is counted.
+    // What all points read is in registers, or in the cache; of arrays that are read in that way, nothing
+    // else is counted.
     let varying = plain - step.held;
     let others = if varying == 0 { 0 } else { others.len().min(varying) } as f64;
     let bytes = f64::from(scop.array(s.accesses[step.write].array).elem.bytes());
@@ -105,7 +110,8 @@ fn extended(at: &BTreeSet<&[i64]>) -> f64 {
     (high - low) as f64 / f64::from(POINTS) + 1.0
 }
 
-/// Cycles of a multiprocessor for one point and all steps of a period: with a launch for each, and with those of a plan.
+/// Cycles of a multiprocessor for one point and all steps of a period: with a launch for each, and with those
+/// of a plan.
 fn both(scop: &Scop, p: &StencilPlan, work: &[f64]) -> [f64; 2] {
     let s = &p.stencil;
     let together = instances(&s.steps);
@@ -123,7 +129,8 @@ fn both(scop: &Scop, p: &StencilPlan, work: &[f64]) -> [f64; 2] {
     [alone, fused]
 }
 
-/// Whether a launch a step is faster than the steps of a plan. In one dimension it never is: launches take longer than their points.
+/// Whether a launch a step is faster than the steps of a plan. In one dimension it never is: launches take
+/// longer than their points.
 pub fn better_alone(scop: &Scop, p: &StencilPlan, work: &[f64]) -> bool {
     let [alone, fused] = both(scop, p, work);
     p.stencil.dims > 1 && fused > alone
@@ -192,7 +199,8 @@ mod tests {
         fused / alone
     }
 
-    /// Stencils of bench/literature on an H100, with their ratio there (results 22): the model has the same side, and the order of those that are far apart.
+    /// Stencils of bench/literature on an H100, with their ratio there (results 22): the model has the same
+    /// side, and the order of those that are far apart.
     #[test]
     fn sides_are_those_measured() {
         let weights = |r: i64| {
@@ -218,7 +226,8 @@ mod tests {
         }
     }
 
-    /// Arrays that no step writes take registers of their own: fewer steps are fused, not more than there are registers for.
+    /// Arrays that no step writes take registers of their own: fewer steps are fused, not more than there are
+    /// registers for.
     #[test]
     fn arrays_take_registers() {
         let plan = |others: &str| {

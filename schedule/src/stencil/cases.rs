@@ -1,8 +1,8 @@
-//! Reads whose distance from the written element is another one at the border of the grid: neighbours that are clamped
-//! (`x == 0 ? 0 : x - 1`) or mirrored (`x == 0 ? 1 : x - 1`).
+//! Reads whose distance from the written element is another one at the border of the grid: neighbours that
+//! are clamped (`x == 0 ? 0 : x - 1`) or mirrored (`x == 0 ? 1 : x - 1`).
 //!
-//! Where the distance takes few values, the instances of each are a set of their own. All but one must be boxes one element wide
-//! in some dimension, so that tiles amid the grid do not meet them.
+//! Where the distance takes few values, the instances of each are a set of their own. All but one must be
+//! boxes one element wide in some dimension, so that tiles amid the grid do not meet them.
 
 use super::Case;
 use super::functions::{Domain, Place, box_of, constant, coordinate, equal, lift, params};
@@ -12,7 +12,8 @@ use pollyrs_scop::{Access, Scop};
 
 /// More values of a distance along a dimension, and more cases, are no border.
 const MAX_SPREAD: i64 = 8;
-/// Of smaller grids one element may be at two borders, and have a neighbour that no other element has. Their steps are not fused.
+/// Of smaller grids one element may be at two borders, and have a neighbour that no other element has. Their
+/// steps are not fused.
 const LEAST_EXTENT: i64 = 4;
 const MAX_CASES: usize = 27;
 
@@ -31,7 +32,8 @@ pub(super) struct Read {
     pub runs: isl::Set,
 }
 
-/// A read of a statement's instances `domain`, in a box `whole`, which write the elements at `space`; `None` if its distances are not such cases.
+/// A read of a statement's instances `domain`, in a box `whole`, which write the elements at `space`; `None`
+/// if its distances are not such cases.
 pub(super) fn read(
     scop: &Scop,
     (a, number): (&Access, usize),

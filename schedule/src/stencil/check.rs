@@ -1,23 +1,28 @@
 //! Proofs about fused stencils. Nothing here uses how a plan was made.
 //!
 //! - [`same_flow`]: the program's order gives every read the value that the order of steps gives it.
-//! - [`check`]: a [`StencilPlan`] computes every value from the right ones and each final element in exactly one block.
+//! - [`check`]: a [`StencilPlan`] computes every value from the right ones and each final element in exactly
+//!   one block.
 //!
 //! # Argument
-//! Let a *node* be a step of the launch or a live buffer's version at its start. The kernel holds the value of node `v` at
-//! point `y` exactly if `y` is in its region: the tile extended by `lo` and `hi`. Then
-//! 1. each read of a step finds the version that the order of steps says: the last node before it that is of the same buffer; so
-//!    does what a step keeps outside of its buffer's box (a first node of a buffer that is not live takes it from the array);
-//! 2. by induction over the nodes, the value at each point of the region is right, if the region of a read node contains the
-//!    reader's region shifted by the offset ([`Rule::Region`]);
-//! 3. a value is there when it is read: in registers it is at most `window` iterations old and not from the future; in shared
-//!    memory it was written before the last barrier and its slot is not yet reused ([`Rule::Time`], [`Rule::Slot`]);
+//! Let a *node* be a step of the launch or a live buffer's version at its start. The kernel holds the value
+//! of node `v` at point `y` exactly if `y` is in its region: the tile extended by `lo` and `hi`. Then
+//! 1. each read of a step finds the version that the order of steps says: the last node before it that is of
+//!    the same buffer; so does what a step keeps outside of its buffer's box (a first node of a buffer that
+//!    is not live takes it from the array);
+//! 2. by induction over the nodes, the value at each point of the region is right, if the region of a read
+//!    node contains the reader's region shifted by the offset ([`Rule::Region`]);
+//! 3. a value is there when it is read: in registers it is at most `window` iterations old and not from the
+//!    future; in shared memory it was written before the last barrier and its slot is not yet reused
+//!    ([`Rule::Time`], [`Rule::Slot`]);
 //! 4. threads hold all columns of all regions ([`Rule::Columns`]);
-//! 5. each live buffer's last node is written on the tile, tiles partition the box ([`Rule::Output`], [`Rule::Tiles`]).
+//! 5. each live buffer's last node is written on the tile, tiles partition the box ([`Rule::Output`],
+//!    [`Rule::Tiles`]).
 //!
-//! Input and output of a launch are different memory: live buffers alternate between the array and its copy, and elements
-//! outside of a buffer's box are read from the array, where no fused launch writes them. Buffers that are not live are written, by
-//! complete plans, in the array: inside of their boxes no launch reads them (a read of one has a node before it, by 1).
+//! Input and output of a launch are different memory: live buffers alternate between the array and its copy,
+//! and elements outside of a buffer's box are read from the array, where no fused launch writes them. Buffers
+//! that are not live are written, by complete plans, in the array: inside of their boxes no launch reads them
+//! (a read of one has a node before it, by 1).
 
 use super::plan::{NodeRead, StencilPlan};
 use super::{Stencil, StepAccess, instances};
@@ -52,14 +57,16 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Whether every read gets its value from the same instance when time is outermost, the statements of an iteration run one after
-/// the other, and all instances of a statement at one time are simultaneous (and read before they write).
-/// Only for parameters in `Stencil::runs`: elsewhere no steps are fused.
+/// Whether every read gets its value from the same instance when time is outermost, the statements of an
+/// iteration run one after the other, and all instances of a statement at one time are simultaneous (and read
+/// before they write). Only for parameters in `Stencil::runs`: elsewhere no steps are fused.
 ///
-/// The exact flow dependences decide, whose number of pairs grows with the square of the reads of a written array. Most programs need no more than
-/// their form: let the program itself run time outermost and then one statement after the other ([`runs_by_steps`]), and let no statement read at one
-/// time a buffer that it writes then. Both orders agree on which writes come before a read but for those of its own statement and time, which are of
-/// other buffers. No element is written twice at one time by one statement, so the last write before the read is the same in both.
+/// The exact flow dependences decide, whose number of pairs grows with the square of the reads of a written
+/// array. Most programs need no more than their form: let the program itself run time outermost and then one
+/// statement after the other ([`runs_by_steps`]), and let no statement read at one time a buffer that it
+/// writes then. Both orders agree on which writes come before a read but for those of its own statement and
+/// time, which are of other buffers. No element is written twice at one time by one statement, so the last
+/// write before the read is the same in both.
 pub fn same_flow(scop: &Scop, deps: &Dependences, stencil: &Stencil) -> Result<bool> {
     Ok(same_flow_by_form(scop, stencil)? || same_flow_exactly(scop, deps, stencil)?)
 }
@@ -94,7 +101,8 @@ pub(super) fn same_flow_exactly(scop: &Scop, deps: &Dependences, stencil: &Stenc
     Ok(same(tagged, deps.tagged_flow.clone())? && same(flow.may_no_source()?, deps.no_source.clone())?)
 }
 
-/// Whether no statement reads at one time a buffer that it writes at that time. (What is no buffer is not written at all.)
+/// Whether no statement reads at one time a buffer that it writes at that time. (What is no buffer is not
+/// written at all.)
 fn reads_no_own_buffer(stencil: &Stencil) -> bool {
     instances(&stencil.steps).into_iter().all(|at| {
         let written: Vec<usize> = stencil.steps[at.clone()].iter().map(|s| s.buffer).collect();
@@ -103,8 +111,8 @@ fn reads_no_own_buffer(stencil: &Stencil) -> bool {
     })
 }
 
-/// Whether the program's schedule has the first iterator of every statement outermost, and beneath it the statements one after the other, in
-/// their order.
+/// Whether the program's schedule has the first iterator of every statement outermost, and beneath it the
+/// statements one after the other, in their order.
 fn runs_by_steps(scop: &Scop) -> Result<bool> {
     let tree = ScheduleTree::from_isl(&scop.schedule)?;
     let mut root = &tree.root;
@@ -153,8 +161,8 @@ fn in_turn(tree: &Tree, order: &mut Vec<String>) -> Result<bool> {
     }
 }
 
-/// Whether the first host parameter of every kernel is the time of all its instances: then the launches from some time on are
-/// those of the instances from that time on.
+/// Whether the first host parameter of every kernel is the time of all its instances: then the launches from
+/// some time on are those of the instances from that time on.
 pub fn time_on_host(mapped: &MappedScop) -> Result<bool> {
     for k in &mapped.kernels {
         let Some(h) = k.host_params.first() else { return Ok(false) };
@@ -181,7 +189,8 @@ pub fn check(plan: &StencilPlan) -> Result<Vec<Violation>> {
     Ok(found)
 }
 
-/// The nodes are the launch's steps in order, behind the live buffers, and each read goes to the last node of its buffer.
+/// The nodes are the launch's steps in order, behind the live buffers, and each read goes to the last node of
+/// its buffer.
 fn versions(plan: &StencilPlan, report: &mut impl FnMut(Rule, String)) {
     let s = &plan.stencil;
     let mut last: Vec<Option<usize>> = vec![None; s.buffers.len()];
@@ -288,7 +297,8 @@ fn reads(plan: &StencilPlan, report: &mut impl FnMut(Rule, String)) {
             // Node v computes row i at iteration i + lag(v).
             let age = n.lag - p.lag - r.offset[0];
             let crosses = r.offset[1] != 0 || r.offset[2] != 0;
-            // A value of the same iteration is there if the node comes first in it; one of another thread needs a barrier, or a shuffle.
+            // A value of the same iteration is there if the node comes first in it; one of another thread
+            // needs a barrier, or a shuffle.
             let lane = crosses && plan.config.is_warp();
             let in_order =
                 plan.order.iter().position(|v| *v == r.node) < plan.order.iter().position(|v| *v == i);
@@ -298,7 +308,8 @@ fn reads(plan: &StencilPlan, report: &mut impl FnMut(Rule, String)) {
             if age > p.window as i64 {
                 report(Rule::Time, at.clone());
             }
-            // The slot is written again `slots` iterations later. (What comes by shuffles alone has none, but an age that fits.)
+            // The slot is written again `slots` iterations later. (What comes by shuffles alone has none, but
+            // an age that fits.)
             if crosses && !lane && (age >= plan.slots as i64 || !p.exchange) {
                 report(Rule::Slot, at);
             }
@@ -327,7 +338,8 @@ fn columns(plan: &StencilPlan, report: &mut impl FnMut(Rule, String)) {
     }
 }
 
-/// `{ [y] -> [b] : W b <= y - lower < W b + W }` is a function that is defined everywhere: tiles cover and do not overlap.
+/// `{ [y] -> [b] : W b <= y - lower < W b + W }` is a function that is defined everywhere: tiles cover and do
+/// not overlap.
 fn tiles(plan: &StencilPlan, report: &mut impl FnMut(Rule, String)) -> Result<()> {
     let ctx = plan.stencil.runs.context().clone();
     for axis in 1..3 {

@@ -1,13 +1,17 @@
-//! What a plan costs, from exact counts: instructions, registers, shared memory, redundant points, memory traffic.
+//! What a plan costs, from exact counts: instructions, registers, shared memory, redundant points, memory
+//! traffic.
 //!
-//! Units: a *slot* is the issue of one instruction for one warp; a multiprocessor of compute capability 9.0 has four a cycle. A block's
-//! iteration computes a row of every node. With `k` blocks of `w` warps on a multiprocessor it takes
+//! Units: a *slot* is the issue of one instruction for one warp; a multiprocessor of compute capability 9.0
+//! has four a cycle. A block's iteration computes a row of every node. With `k` blocks of `w` warps on a
+//! multiprocessor it takes
 //! ```text
 //! 0.34 * issue * k + 520 + 1.25 * slots    cycles,  issue = w * slots / 4
 //! ```
-//! but at least 0.7 * issue * k; the last term for the dependent instructions of one warp, the constant for the barrier and device memory. Fitted to most of the
-//! variants in bench/fused_steps.csv, of twelve stencils in both element types, 3072 x 3072 and 384^3, on an H200 (bench/sweep.py): times are within 16% (root of the mean
-//! square of the logarithm). How far the chosen variants are from the best is in bench/notes/013-stencils.md.
+//! but at least 0.7 * issue * k; the last term for the dependent instructions of one warp, the constant for
+//! the barrier and device memory. Fitted to most of the variants in bench/fused_steps.csv, of twelve stencils
+//! in both element types, 3072 x 3072 and 384^3, on an H200 (bench/sweep.py): times are within 16% (root of
+//! the mean square of the logarithm). How far the chosen variants are from the best is in
+//! bench/notes/013-stencils.md.
 
 use super::plan::{Node, StencilPlan, WARP, exchanged_cells, slot_end};
 use super::{Stencil, StepAccess};
@@ -17,11 +21,13 @@ use std::collections::BTreeSet;
 /// The most time iterations and the most steps that are fused: code grows with them.
 pub const MAX_STEPS: i64 = 12;
 pub const MAX_NODES: i64 = 36;
-/// A kernel that needs more registers a thread spills (255 is the limit of the hardware; addresses and temporaries are estimated).
+/// A kernel that needs more registers a thread spills (255 is the limit of the hardware; addresses and
+/// temporaries are estimated).
 pub const MAX_REGISTERS: usize = 224;
 /// Registers for bounds and temporaries.
 const BASE_REGISTERS: usize = 36;
-/// And for each live buffer: addresses of its rows that are loaded and stored, of sides; and of each column, that at the sides.
+/// And for each live buffer: addresses of its rows that are loaded and stored, of sides; and of each column,
+/// that at the sides.
 const BUFFER_REGISTERS: usize = 12;
 const SIDE_REGISTERS: usize = 2;
 const REGISTER_FILE: usize = 65536;
@@ -41,7 +47,8 @@ const ISSUE_BOUND: f64 = 0.7;
 const ISSUE_OF_WARPS: f64 = 0.9;
 const CYCLES_OF_WARPS: f64 = 150.0;
 const BLOCKS_OF_MULTIPROCESSOR: usize = 32;
-/// Blocks of more than sixteen warps, and of warps that the four schedulers of a multiprocessor do not share evenly, take that much longer than the formula says.
+/// Blocks of more than sixteen warps, and of warps that the four schedulers of a multiprocessor do not share
+/// evenly, take that much longer than the formula says.
 const LARGE_BLOCK: f64 = 1.05;
 const UNEVEN_BLOCK: f64 = 1.06;
 const SCHEDULERS: f64 = 4.0;
@@ -49,29 +56,37 @@ const SCHEDULERS: f64 = 4.0;
 const CYCLES_A_LAUNCH: f64 = 4000.0;
 /// Bytes a cycle and multiprocessor from and to device memory (2.8 TB/s, 132 multiprocessors, 1.9 GHz).
 const BYTES_A_CYCLE: f64 = 11.0;
-/// Points along each dimension of the grid for which a plan is chosen, in two and three dimensions. In three, a block has a large part of a plane, and how many blocks there are for each
-/// multiprocessor changes much from size to size: with 24 x 56 points a block 84 blocks for 320 x 320, of 132 multiprocessors. So the model is the geometric mean of some.
+/// Points along each dimension of the grid for which a plan is chosen, in two and three dimensions. In three,
+/// a block has a large part of a plane, and how many blocks there are for each multiprocessor changes much
+/// from size to size: with 24 x 56 points a block 84 blocks for 320 x 320, of 132 multiprocessors. So the
+/// model is the geometric mean of some.
 const USUAL_EXTENTS: [&[i64]; 2] = [&[3072], &[256, 320, 384, 512]];
 /// And in one dimension, where arrays of some hundred thousand points are as usual as those of some million.
 const USUAL_LINES: [f64; 2] = [262144.0, 4194304.0];
-/// In one dimension blocks of one warp take the cycles of their instructions and of the lines of the cache that their accesses touch, and a launch these, on an H200 (heat1d and
-/// burgers1d, 4 to 16 columns, 8 to 48 steps, 262,144 to 16.8 million points): the program needs 5 µs for one, as long as there are fewer than a graph of launches holds.
+/// In one dimension blocks of one warp take the cycles of their instructions and of the lines of the cache
+/// that their accesses touch, and a launch these, on an H200 (heat1d and burgers1d, 4 to 16 columns, 8 to 48
+/// steps, 262,144 to 16.8 million points): the program needs 5 µs for one, as long as there are fewer than a
+/// graph of launches holds.
 const CYCLES_A_LINE: f64 = 7500.0;
-/// Of larger blocks: cycles of a step that waits for nothing but its barrier and neighbours, and more for each warp: a launch of 16 and 32 steps
-/// with blocks of four warps takes 2.4 and 3.9 µs on 4000 points, with eight 2.6 and 5.3. Then what [`ISSUE`] is in more dimensions.
+/// Of larger blocks: cycles of a step that waits for nothing but its barrier and neighbours, and more for
+/// each warp: a launch of 16 and 32 steps with blocks of four warps takes 2.4 and 3.9 µs on 4000 points, with
+/// eight 2.6 and 5.3. Then what [`ISSUE`] is in more dimensions.
 const CYCLES_A_STEP: f64 = 140.0;
 const CYCLES_A_WARP: f64 = 8.0;
 const ISSUE_OF_LINES: f64 = 0.46;
-/// How much longer those take than the formula says, beside blocks of one warp (order 8, reaction and diffusion).
+/// How much longer those take than the formula says, beside blocks of one warp (order 8, reaction and
+/// diffusion).
 const LARGER_BLOCK_OF_LINES: f64 = 1.3;
-/// Registers of a thread in one dimension, and of each cell and live buffer: 31, 56 and 86 of 4, 8 and 12 floats, 48, 90 and 132 of doubles (ptxas 12.9).
+/// Registers of a thread in one dimension, and of each cell and live buffer: 31, 56 and 86 of 4, 8 and 12
+/// floats, 48, 90 and 132 of doubles (ptxas 12.9).
 const BASE_OF_LINES: usize = 14;
 const REGISTERS_A_CELL: usize = 6;
-/// Instructions of a launch in one dimension, each of which a warp needs once, from which on warps wait for them: burgers1d has 1609 GStencil/s with 16 steps (1800) and 1230 with 24 (2700).
+/// Instructions of a launch in one dimension, each of which a warp needs once, from which on warps wait for
+/// them: burgers1d has 1609 GStencil/s with 16 steps (1800) and 1230 with 24 (2700).
 const CACHED_OF_LINES: f64 = 2000.0;
 const MULTIPROCESSORS: i64 = 132;
-/// Instructions of the loop over rows beyond which warps wait for instructions (Nsight Compute: 6% of the samples at 1400; the best variants have up to 2400), and how
-/// much longer twice as many take.
+/// Instructions of the loop over rows beyond which warps wait for instructions (Nsight Compute: 6% of the
+/// samples at 1400; the best variants have up to 2400), and how much longer twice as many take.
 const CACHED_INSTRUCTIONS: f64 = 2400.0;
 const MISSED: f64 = 0.4;
 
@@ -88,7 +103,8 @@ pub struct Model {
     pub warps: f64,
     /// Cycles of a block's instructions of an iteration.
     pub issue: f64,
-    /// Cycles of a multiprocessor for one point and step, redundant work and the limit of device memory included.
+    /// Cycles of a multiprocessor for one point and step, redundant work and the limit of device memory
+    /// included.
     pub point: f64,
     /// Whether warps wait for each other.
     pub barriers: bool,
@@ -116,10 +132,12 @@ struct Needs {
     slots: f64,
     /// Bytes of device memory.
     traffic: f64,
-    /// Lines of the cache that a warp's accesses touch: a thread's cells are side by side, so that each access touches as many as there are cells.
+    /// Lines of the cache that a warp's accesses touch: a thread's cells are side by side, so that each
+    /// access touches as many as there are cells.
     lines: f64,
-    /// Registers of what is read of arrays that no step writes: the same at all points, and of each point, which assemblers load at an iteration's begin (upwind2d: fused steps with two such arrays took
-    /// 336 registers where there were 128, and five times as long as without them).
+    /// Registers of what is read of arrays that no step writes: the same at all points, and of each point,
+    /// which assemblers load at an iteration's begin (upwind2d: fused steps with two such arrays took 336
+    /// registers where there were 128, and five times as long as without them).
     held: usize,
     waiting: usize,
 }
@@ -209,7 +227,8 @@ impl Needs {
         }
     }
 
-    /// Temporaries and what is loaded early come with the queues (ptxas 12.9; the kernel is held to what the model says).
+    /// Temporaries and what is loaded early come with the queues (ptxas 12.9; the kernel is held to what the
+    /// model says).
     fn all_registers(&self, scop: &Scop, p: &StencilPlan) -> usize {
         let s = &p.stencil;
         let cells = p.config.cells.iter().product::<u32>() as usize;
@@ -220,12 +239,15 @@ impl Needs {
         registers += (registers - BASE_REGISTERS) * 2 / 7;
         let inputs = p.nodes.iter().filter(|n| n.step.is_none());
         registers += inputs.map(|n| p.ahead * cells * words(scop, s, n.buffer)).sum::<usize>();
-        // Not more than six: what the inner loop of many needs at once is less, the rest waits in local memory. In three dimensions, where rows are loaded along with what
-        // other threads have, two: maxwell (six) takes 39.8 ms with 16 x 32 threads and three steps, held to 128 registers, and 53 to 106 with blocks or steps for which there are enough.
+        // Not more than six: what the inner loop of many needs at once is less, the rest waits in local
+        // memory. In three dimensions, where rows are loaded along with what other threads have, two: maxwell
+        // (six) takes 39.8 ms with 16 x 32 threads and three steps, held to 128 registers, and 53 to 106 with
+        // blocks or steps for which there are enough.
         let most = if s.dims == 3 { 2 } else { 6 };
         let live = p.nodes.iter().filter(|n| n.step.is_none()).count().min(most);
         registers += live * (BUFFER_REGISTERS + SIDE_REGISTERS * cells);
-        // In three dimensions a kernel that is held to fewer is faster than one with fewer steps: maxwell3d on an H100 23.9 ms with three steps and 128 registers, 32.5 with two.
+        // In three dimensions a kernel that is held to fewer is faster than one with fewer steps: maxwell3d
+        // on an H100 23.9 ms with three steps and 128 registers, 32.5 with two.
         registers + self.held + if s.dims == 2 { self.waiting } else { 0 }
     }
 }
@@ -287,7 +309,8 @@ pub fn model(scop: &Scop, p: &StencilPlan, work: &[f64]) -> Model {
     m
 }
 
-/// Cycles of a launch for a point in one dimension, where a block computes node after node, each once: the geometric mean of those of short lines and of long ones.
+/// Cycles of a launch for a point in one dimension, where a block computes node after node, each once: the
+/// geometric mean of those of short lines and of long ones.
 fn usual_line(p: &StencilPlan, m: &Model, lines: f64) -> f64 {
     let steps = 1.0 + p.max_lag() as f64;
     let of_line = |extent: f64| {
@@ -306,7 +329,8 @@ fn usual_line(p: &StencilPlan, m: &Model, lines: f64) -> f64 {
     (short * long).sqrt()
 }
 
-/// Cycles of a multiprocessor for one of its points, in a launch on a grid of this extent. The rows of a block are chosen as the host does it.
+/// Cycles of a multiprocessor for one of its points, in a launch on a grid of this extent. The rows of a
+/// block are chosen as the host does it.
 fn usual_grid(p: &StencilPlan, m: &Model, extent: i64) -> f64 {
     let axes = if p.stencil.dims == 3 { 1..3 } else { 2..3 };
     let columns: i64 =

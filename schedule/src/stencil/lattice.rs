@@ -1,8 +1,8 @@
-//! Steps that compute every other element: `(i + j) % 2 == colour`, or a loop from a start that depends on the parity of an outer
-//! one, with step 2 (red and black points, odd and even lines, four colours).
+//! Steps that compute every other element: `(i + j) % 2 == colour`, or a loop from a start that depends on
+//! the parity of an outer one, with step 2 (red and black points, odd and even lines, four colours).
 //!
-//! **Example.** `{ S[t, i, j] : 1 <= i, j < n - 1 and (i + j) mod 2 = 1 }` is the box `1 .. n-2` by `1 .. n-2` and the lattice
-//! `i + j + 1 = 0 (mod 2)` with `j` for its pivot.
+//! **Example.** `{ S[t, i, j] : 1 <= i, j < n - 1 and (i + j) mod 2 = 1 }` is the box `1 .. n-2` by
+//! `1 .. n-2` and the lattice `i + j + 1 = 0 (mod 2)` with `j` for its pivot.
 
 use super::functions::{Domain, bounds, params, product};
 use crate::Result;
@@ -11,14 +11,16 @@ use pollyrs_isl as isl;
 /// Powers of two: remainders of 32-bit coordinates are masks, whatever their signs.
 const MODULI: [i64; 2] = [2, 4];
 
-/// The instances of a statement with `constant + sum of coefficients[d] * i_d = 0 (mod modulus)`, time being `i_0`.
+/// The instances of a statement with `constant + sum of coefficients[d] * i_d = 0 (mod modulus)`, time being
+/// `i_0`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lattice {
     pub modulus: i64,
     /// By iterator, from 0 to `modulus - 1`; that of the pivot is 1, those behind it are 0.
     pub coefficients: Vec<i64>,
     pub constant: i64,
-    /// An iterator of a space dimension: each `modulus` consecutive values of it hold one of the lattice, whatever the others are.
+    /// An iterator of a space dimension: each `modulus` consecutive values of it hold one of the lattice,
+    /// whatever the others are.
     pub pivot: usize,
 }
 
@@ -35,8 +37,8 @@ impl Lattice {
     }
 }
 
-/// A set as the points of a box that are on lattices, if it is that and not a box. Along a pivot the box has as many elements as the lattice's
-/// modulus, at least.
+/// A set as the points of a box that are on lattices, if it is that and not a box. Along a pivot the box has
+/// as many elements as the lattice's modulus, at least.
 pub(super) fn of(domain: &isl::Set) -> Result<Option<Domain>> {
     let n = domain.dim(isl::DimType::Set)?;
     let mut lattices: Vec<Lattice> = Vec::new();
@@ -53,7 +55,8 @@ pub(super) fn of(domain: &isl::Set) -> Result<Option<Domain>> {
     if lattices.is_empty() {
         return Ok(None);
     }
-    // The bounds without remainders are those that the program has, mostly; where a row begins at its parity, they may be one too wide.
+    // The bounds without remainders are those that the program has, mostly; where a row begins at its parity,
+    // they may be one too wide.
     let Some((wide, _)) = bounds(&domain.clone().remove_divs()?.coalesce()?)? else { return Ok(None) };
     // Smaller grids would have bounds for each of their parities.
     let mut runs = domain.clone().remove_divs()?.params()?.coalesce()?;
@@ -87,7 +90,8 @@ pub(super) fn of(domain: &isl::Set) -> Result<Option<Domain>> {
     Ok(None)
 }
 
-/// The lattice with pivot `d`, the last dimension of `domain`; `n` is the number of coefficients that it gets.
+/// The lattice with pivot `d`, the last dimension of `domain`; `n` is the number of coefficients that it
+/// gets.
 fn along(domain: &isl::Set, d: usize, modulus: i64, n: usize) -> Result<Option<Lattice>> {
     // Few numbers are tried: 16 for red and black points in three dimensions.
     let (outer, choices) = (d as u32, modulus.pow(d as u32));

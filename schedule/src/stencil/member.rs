@@ -1,10 +1,11 @@
 //! Stencils beside other loops: a time loop between the loops that set its fields and those that sum them up.
 //!
-//! **Problem.** Detection takes the largest region that it can model. A program whose `main` sets a grid, sweeps over it, and prints a norm is one SCoP, and as a whole no
-//! stencil.
+//! **Problem.** Detection takes the largest region that it can model. A program whose `main` sets a grid,
+//! sweeps over it, and prints a norm is one SCoP, and as a whole no stencil.
 //!
-//! **Solution.** A member of the outermost sequence that is a stencil by itself is found here, without the others' dependences. The SCoP is divided there, and the run-time library keeps the fields on
-//! the device from one part to the next.
+//! **Solution.** A member of the outermost sequence that is a stencil by itself is found here, without the
+//! others' dependences. The SCoP is divided there, and the run-time library keeps the fields on the device
+//! from one part to the next.
 
 use super::recognise::{MAX_STATEMENTS, recognise_form};
 use super::{check, recognise};

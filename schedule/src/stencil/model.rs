@@ -4,7 +4,8 @@ use super::lattice::Lattice;
 use pollyrs_isl as isl;
 use pollyrs_scop::{ArrayId, StmtId};
 
-/// A SCoP seen as steps on buffers. Space dimensions are those of the arrays, outermost first: `dims` of them.
+/// A SCoP seen as steps on buffers. Space dimensions are those of the arrays, outermost first: `dims` of
+/// them.
 #[derive(Clone, Debug)]
 pub struct Stencil {
     pub dims: usize,
@@ -13,8 +14,8 @@ pub struct Stencil {
     /// The steps of one period, in order.
     pub steps: Vec<Step>,
     pub buffers: Vec<Buffer>,
-    /// `[params] -> { [] -> [T] }`: the number of time iterations in which all statements run, from the first on, where `runs` holds. What is behind
-    /// them runs as the ordinary mapping has it.
+    /// `[params] -> { [] -> [T] }`: the number of time iterations in which all statements run, from the first
+    /// on, where `runs` holds. What is behind them runs as the ordinary mapping has it.
     pub time: isl::PwAff,
     /// `[params] -> { : ... }`: where every statement has instances.
     pub runs: isl::Set,
@@ -30,16 +31,19 @@ pub struct Step {
     pub buffer: usize,
     /// The access that writes it.
     pub write: usize,
-    /// The written box, by dimension: first and last element. `[params] -> { [] -> [v] }`, where `Stencil::runs` holds.
+    /// The written box, by dimension: first and last element. `[params] -> { [] -> [v] }`, where
+    /// `Stencil::runs` holds.
     pub lower: Vec<isl::PwAff>,
     pub upper: Vec<isl::PwAff>,
     /// Whether its box is not known to be the buffer's hull.
     pub partial: bool,
     /// Dimensions in which its box is one element wide whatever the sizes are: no inner tile meets it.
     pub thin: Vec<usize>,
-    /// Which elements of its box it writes: those whose instances are on all of these. It is partial if there are any.
+    /// Which elements of its box it writes: those whose instances are on all of these. It is partial if there
+    /// are any.
     pub lattices: Vec<Lattice>,
-    /// Statement iterator `1 + j` is the coordinate `iterators[j].0` of the written element plus `iterators[j].1`.
+    /// Statement iterator `1 + j` is the coordinate `iterators[j].0` of the written element plus
+    /// `iterators[j].1`.
     pub iterators: Vec<(usize, i64)>,
     /// One for each access of the statement, in their order.
     pub accesses: Vec<StepAccess>,
@@ -49,8 +53,9 @@ pub struct Step {
     pub cases: Vec<Case>,
 }
 
-/// A box of written elements whose read of a buffer has another offset than elsewhere: at the border of a grid programs read the
-/// element itself in place of a missing neighbour, or the neighbour on the other side. The cases of an access do not meet.
+/// A box of written elements whose read of a buffer has another offset than elsewhere: at the border of a
+/// grid programs read the element itself in place of a missing neighbour, or the neighbour on the other side.
+/// The cases of an access do not meet.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// Position in the statement's accesses.

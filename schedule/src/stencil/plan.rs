@@ -1,13 +1,15 @@
 //! How a launch computes its fused steps.
 //!
-//! Axes are `[row, y, x]`: rows are streamed through, columns `(y, x)` belong to threads. One-dimensional stencils have one row,
-//! two-dimensional ones have `y = 0` only.
+//! Axes are `[row, y, x]`: rows are streamed through, columns `(y, x)` belong to threads. One-dimensional
+//! stencils have one row, two-dimensional ones have `y = 0` only.
 //!
-//! Iteration `it` of a block computes row `it - lag(v)` of every node `v`: a step may read a row only when it is there, so
-//! a node lags behind each node it reads by the largest row offset, and by one more where another thread's column is read,
-//! since that needs a barrier between. One barrier an iteration then serves all nodes.
+//! Iteration `it` of a block computes row `it - lag(v)` of every node `v`: a step may read a row only when it
+//! is there, so a node lags behind each node it reads by the largest row offset, and by one more where
+//! another thread's column is read, since that needs a barrier between. One barrier an iteration then serves
+//! all nodes.
 //!
-//! Blocks of one warp need no barrier: values pass from lane to lane by shuffles, in the iteration that computes them if need be ([`Config::is_warp`]).
+//! Blocks of one warp need no barrier: values pass from lane to lane by shuffles, in the iteration that
+//! computes them if need be ([`Config::is_warp`]).
 
 use super::cost::{MAX_NODES, MAX_REGISTERS, MAX_STEPS, Model, model};
 use super::functions::params;
@@ -27,14 +29,16 @@ pub struct Config {
     pub threads: [u32; 2],
     /// Columns of a thread along y and x.
     pub cells: [u32; 2],
-    /// Whether no node reads what the same iteration computes: all nodes of an iteration are independent, for one more row in each
-    /// queue.
+    /// Whether no node reads what the same iteration computes: all nodes of an iteration are independent, for
+    /// one more row in each queue.
     pub apart: bool,
     /// The loop over rows is unrolled a multiple of this many times.
     pub rows: usize,
-    /// Whether the last version of every buffer is written, not only of those that the next launch reads: then the arrays hold what the program's do.
+    /// Whether the last version of every buffer is written, not only of those that the next launch reads:
+    /// then the arrays hold what the program's do.
     pub complete: bool,
-    /// Whether each iteration of the unrolled loop has a place of its own in shared memory: then assemblers know which loads may pass which stores.
+    /// Whether each iteration of the unrolled loop has a place of its own in shared memory: then assemblers
+    /// know which loads may pass which stores.
     pub fixed: bool,
     /// Whether rows are loaded one iteration ahead of their use, which takes fewer registers than several.
     pub near: bool,
@@ -92,7 +96,8 @@ pub struct Node {
     pub time: i64,
     /// The reads of buffers, in the order of the statement's accesses.
     pub reads: Vec<NodeRead>,
-    /// The node before it of the same buffer, if the buffer has a border: outside of the box its values are kept.
+    /// The node before it of the same buffer, if the buffer has a border: outside of the box its values are
+    /// kept.
     pub keep: Option<usize>,
     pub lag: i64,
     /// The region in which it is computed: the tile, extended towards lower and higher coordinates.
@@ -130,8 +135,8 @@ pub struct StencilPlan {
     pub unroll: usize,
     /// Rows of each exchanged node that shared memory holds.
     pub slots: usize,
-    /// How many iterations ahead of its use a row is loaded: a divisor of `unroll`, so that no value has to be moved while it is
-    /// being loaded.
+    /// How many iterations ahead of its use a row is loaded: a divisor of `unroll`, so that no value has to
+    /// be moved while it is being loaded.
     pub ahead: usize,
     /// How many rows before it is loaded a row is asked of the cache; 0: not at all.
     pub prefetch: usize,
@@ -145,7 +150,8 @@ pub struct StencilPlan {
 /// Shared memory of a block: what compute capability 9.0 gives one.
 const SHARED_LIMIT: usize = 224 * 1024;
 
-/// Rows between the request to the cache and the load: device memory answers after 0.6 to 1.2 microseconds, in two to four iterations.
+/// Rows between the request to the cache and the load: device memory answers after 0.6 to 1.2 microseconds,
+/// in two to four iterations.
 const PREFETCH_ROWS: usize = 4;
 
 /// The axes of space dimension `d`.
@@ -157,8 +163,9 @@ pub fn axis(dims: usize, d: usize) -> usize {
 }
 
 impl StencilPlan {
-    /// Whether rows change places between the lanes of a warp on their way from and to memory: there, a lane has every 32nd element, so that each access of the warp
-    /// is one of consecutive elements. In more dimensions a row's accesses are few beside the steps that a launch takes for it.
+    /// Whether rows change places between the lanes of a warp on their way from and to memory: there, a lane
+    /// has every 32nd element, so that each access of the warp is one of consecutive elements. In more
+    /// dimensions a row's accesses are few beside the steps that a launch takes for it.
     pub fn turns(&self) -> bool {
         self.stencil.dims == 1 && self.config.is_warp() && self.config.cells[1] > 1
     }
@@ -178,25 +185,31 @@ pub struct Wish {
     pub shape: Option<([u32; 2], [u32; 2], bool, usize)>,
 }
 
-/// Arithmetic of a point, in instructions, from which on it is heavy, as divisions and roots with exact results are.
+/// Arithmetic of a point, in instructions, from which on it is heavy, as divisions and roots with exact
+/// results are.
 pub(super) const HEAVY_WORK: f64 = 40.0;
-/// The same from which on three columns a thread are too many in two dimensions: on an H200 gradient2d with approximations (18) has 1181 GStencil/s with three and 1258 with two,
-/// with exact divisions (47) 582 and 602 with one, where laplacian2d (5) has 1906 with three and 1555 with two, heat2d (9) 1028 and 924.
+/// The same from which on three columns a thread are too many in two dimensions: on an H200 gradient2d with
+/// approximations (18) has 1181 GStencil/s with three and 1258 with two, with exact divisions (47) 582 and
+/// 602 with one, where laplacian2d (5) has 1906 with three and 1555 with two, heat2d (9) 1028 and 924.
 const WORK_OF_TWO: f64 = 18.0;
 
-/// Live buffers from which on warps alone are tried in two dimensions, and the registers that these may need by the model, though some wait in local memory: on an H200 lattice2d (nine) has 72
-/// GStencil/s with warps and four steps, 66 and 62 with the best of larger blocks, 32 with one step a launch; in doubles 35, 30 and 22. With exact divisions, which each of a statement's outputs
-/// tests by itself in a warp, they are slow: d2q9_box of bench/literature 12 with four steps, 25 with one step a launch (H100).
+/// Live buffers from which on warps alone are tried in two dimensions, and the registers that these may need
+/// by the model, though some wait in local memory: on an H200 lattice2d (nine) has 72 GStencil/s with warps
+/// and four steps, 66 and 62 with the best of larger blocks, 32 with one step a launch; in doubles 35, 30
+/// and 22. With exact divisions, which each of a statement's outputs tests by itself in a warp, they are
+/// slow: d2q9_box of bench/literature 12 with four steps, 25 with one step a launch (H100).
 const MANY_BUFFERS: usize = 6;
 const MANY_REGISTERS: usize = 320;
 
-/// Shapes that are tried: threads and cells along y and x. `work`: the most of a point; `wide`: whether elements have 64 bits; `live`: how many buffers.
+/// Shapes that are tried: threads and cells along y and x. `work`: the most of a point; `wide`: whether
+/// elements have 64 bits; `live`: how many buffers.
 fn shapes(dims: usize, work: f64, wide: bool, live: usize) -> Vec<([u32; 2], [u32; 2])> {
     let pairs = |t: &[[u32; 2]], c: &[[u32; 2]]| -> Vec<_> {
         t.iter().flat_map(|t| c.iter().map(|c| (*t, *c))).collect()
     };
     match dims {
-        // Warps with eight to twelve columns a thread, here with the best of larger blocks: heat1d 4919 and 2786 GStencil/s, in doubles 3575 and 1434; burgers1d 1759 and 1222, 1148 and 760.
+        // Warps with eight to twelve columns a thread, here with the best of larger blocks: heat1d 4919 and
+        // 2786 GStencil/s, in doubles 3575 and 1434; burgers1d 1759 and 1222, 1148 and 760.
         1 => {
             let mut all = pairs(&[[1, WARP]], &[[1, 12], [1, 8], [1, 6], [1, 4]]);
             all.extend(pairs(&[[1, 128]], &[[1, 4], [1, 2]]));
@@ -213,8 +226,9 @@ fn shapes(dims: usize, work: f64, wide: bool, live: usize) -> Vec<([u32; 2], [u3
             all
         }
         _ => {
-            // In doubles laplacian3d has 353 GStencil/s with 16 x 32 threads and 373 with 12 x 32, heat3d27 143 and 170, gradient3d 188 and 181.
-            // With 8 x 32 of 3 x 1 heat3d27 has 157, and anisotropic3d 182 for 207.
+            // In doubles laplacian3d has 353 GStencil/s with 16 x 32 threads and 373 with 12 x 32, heat3d27
+            // 143 and 170, gradient3d 188 and 181. With 8 x 32 of 3 x 1 heat3d27 has 157, and anisotropic3d
+            // 182 for 207.
             let heavy = work >= HEAVY_WORK;
             if wide && !heavy {
                 let mut all = pairs(&[[12, 32]], &[[2, 2], [3, 1], [1, 1]]);
@@ -230,10 +244,12 @@ fn shapes(dims: usize, work: f64, wide: bool, live: usize) -> Vec<([u32; 2], [u3
     }
 }
 
-/// Plans for the stencil of `scop`, deepest first: the one of the least modelled time a step, shallower ones for the steps that
-/// are left over, and a complete one of a period, for what is left then and the last steps.
+/// Plans for the stencil of `scop`, deepest first: the one of the least modelled time a step, shallower ones
+/// for the steps that are left over, and a complete one of a period, for what is left then and the last
+/// steps.
 ///
-/// `work` is, by statement, how many instructions the arithmetic of one instance issues, of operands of 32 bits.
+/// `work` is, by statement, how many instructions the arithmetic of one instance issues, of operands of 32
+/// bits.
 pub fn plans(
     scop: &Scop,
     stencil: &Stencil,
@@ -304,8 +320,9 @@ pub fn plans(
 /// Arithmetic of a point, in instructions, from which on shared memory is not what limits.
 const MUCH_WORK: f64 = 16.0;
 
-/// How values best pass. On an H200, in GStencil/s through shared memory, with lanes, with lines: laplacian3d 674, 681, 710; heat3d27, where columns of neighbours in
-/// both directions are read as well, 310, 319, 300; gradient3d, with a division and a root a point, 392, 391, 382.
+/// How values best pass. On an H200, in GStencil/s through shared memory, with lanes, with lines: laplacian3d
+/// 674, 681, 710; heat3d27, where columns of neighbours in both directions are read as well, 310, 319, 300;
+/// gradient3d, with a division and a root a point, 392, 391, 382.
 fn exchange(scop: &Scop, s: &Stencil, threads: [u32; 2], cells: [u32; 2], work: &[f64]) -> Exchange {
     let words = s.buffers.iter().all(|b| scop.array(b.array).elem.bytes() == 4);
     let cases = s.steps.iter().any(|step| !step.cases.is_empty());
@@ -358,7 +375,8 @@ pub fn margins(p: &StencilPlan, i: usize) -> [usize; 2] {
     margin
 }
 
-/// The cells of a thread that other threads read of node `i` in shared memory, as `cy * cells_x + cx`, ascending.
+/// The cells of a thread that other threads read of node `i` in shared memory, as `cy * cells_x + cx`,
+/// ascending.
 pub fn exchanged_cells(p: &StencilPlan, i: usize) -> Vec<usize> {
     let [ny, nx] = p.config.cells.map(i64::from);
     let mut cells = std::collections::BTreeSet::new();
@@ -425,7 +443,8 @@ fn node(buffer: usize, step: Option<usize>, time: i64) -> Node {
     }
 }
 
-/// The versions of all buffers: what is loaded, and what each fused step makes of it, with the iterations that it comes later.
+/// The versions of all buffers: what is loaded, and what each fused step makes of it, with the iterations
+/// that it comes later.
 fn versions(stencil: &Stencil, config: &Config) -> Vec<Node> {
     let mut nodes: Vec<Node> = Vec::new();
     let mut last: Vec<Option<usize>> = vec![None; stencil.buffers.len()];
@@ -516,7 +535,8 @@ fn need(nodes: &mut [Node]) {
 fn queues(nodes: &[Node], config: &Config) -> (usize, usize) {
     let (mut unroll, mut slots) = (1, 1);
     for n in nodes.iter().filter(|n| n.needed) {
-        // A value of `window` iterations ago and the one of this iteration are there at once: in fewer names they would be moved.
+        // A value of `window` iterations ago and the one of this iteration are there at once: in fewer names
+        // they would be moved.
         unroll = unroll.max(n.window + 1);
         for r in &n.reads {
             if r.offset[1] != 0 || r.offset[2] != 0 {
@@ -533,8 +553,8 @@ fn queues(nodes: &[Node], config: &Config) -> (usize, usize) {
 }
 
 impl StencilPlan {
-    /// Iterations of a block before its first and behind its last output row: iteration `first_row - warm_up` is the first,
-    /// `last_row + drain` the last.
+    /// Iterations of a block before its first and behind its last output row: iteration `first_row - warm_up`
+    /// is the first, `last_row + drain` the last.
     pub fn warm_up(&self) -> i64 {
         self.nodes.iter().filter(|n| n.needed).map(|n| n.lo[0] - n.lag).max().unwrap_or(0)
     }
@@ -543,7 +563,8 @@ impl StencilPlan {
         self.nodes.iter().filter(|n| n.output).map(|n| n.lag).max().unwrap_or(0)
     }
 
-    /// How far around a block's output its values come from, along the outermost dimension: by the proof, no needed node's region is larger.
+    /// How far around a block's output its values come from, along the outermost dimension: by the proof, no
+    /// needed node's region is larger.
     pub fn reach(&self) -> [i64; 2] {
         let axis = axis(self.stencil.dims, 0);
         let less = i64::from(planted("band-halo"));

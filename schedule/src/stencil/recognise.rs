@@ -8,12 +8,14 @@ use pollyrs_isl as isl;
 use pollyrs_scop::{Access, AccessKind, AccessValue, Scop, Statement, StmtId};
 use std::collections::BTreeSet;
 
-/// Periods that are tried: two and three time levels in one array are common, four is the last that is cheap to unroll.
+/// Periods that are tried: two and three time levels in one array are common, four is the last that is cheap
+/// to unroll.
 const MAX_PERIOD: i64 = 4;
 /// More statements than this are no stencil that fusing helps.
 pub(super) const MAX_STATEMENTS: usize = 16;
 
-/// The stencil that `scop` is, or why it is none. The order of the steps has been proved against the flow dependences.
+/// The stencil that `scop` is, or why it is none. The order of the steps has been proved against the flow
+/// dependences.
 pub fn recognise(scop: &Scop, deps: &Dependences) -> Result<std::result::Result<Stencil, NotStencil>> {
     budgeted(&scop.ctx, "stencil recognition", crate::DEFAULT_BUDGET, || {
         let found = match recognise_form(scop)? {
@@ -94,8 +96,9 @@ pub(super) fn recognise_form(scop: &Scop) -> Result<std::result::Result<Stencil,
     Ok(Err(NotStencil::Access))
 }
 
-/// How many time iterations have instances of all statements: each statement's begin at 0, and are without gaps, since its domain is a box. Some may have
-/// more, as the first of two bodies that take turns has where the number of turns is odd. `None` if one begins elsewhere.
+/// How many time iterations have instances of all statements: each statement's begin at 0, and are without
+/// gaps, since its domain is a box. Some may have more, as the first of two bodies that take turns has where
+/// the number of turns is odd. `None` if one begins elsewhere.
 fn common_time(domains: &[Domain], runs: &isl::Set) -> Result<Option<isl::PwAff>> {
     let mut last: Option<isl::PwAff> = None;
     for d in domains {
@@ -124,7 +127,8 @@ fn at_phase(s: &Statement, (period, phase): (i64, i64), runs: &isl::Set) -> Resu
     Ok(if domain.is_empty()? { None } else { Some(domain) })
 }
 
-/// The subscripts of an access at times `period * q + phase`; `None` where one is neither constant nor an iterator plus a constant.
+/// The subscripts of an access at times `period * q + phase`; `None` where one is neither constant nor an
+/// iterator plus a constant.
 fn subscripts(
     scop: &Scop,
     s: &Statement,
@@ -196,7 +200,8 @@ fn split(subscripts: &[Subscript], dims: usize) -> Option<(Vec<i64>, Vec<Place>)
     Some((selectors, space))
 }
 
-/// Whether different instances of a statement with so many iterators, time included, have different places at one time.
+/// Whether different instances of a statement with so many iterators, time included, have different places at
+/// one time.
 fn injective(space: &[Place], iterators: usize) -> bool {
     let used = space.iter().filter_map(|p| if let Place::Iterator(j, _) = p { Some(*j) } else { None });
     let (count, distinct) = (used.clone().count(), used.collect::<BTreeSet<_>>().len());
@@ -285,8 +290,8 @@ fn writes_of(
     Ok(Ok(writes))
 }
 
-/// How a read of a written array goes to the element that the statement writes at `space`, in a box; `None` where it has no constant distance, not even by
-/// cases.
+/// How a read of a written array goes to the element that the statement writes at `space`, in a box; `None`
+/// where it has no constant distance, not even by cases.
 fn read_of(
     scop: &Scop,
     (s, number): (&Statement, usize),
@@ -320,7 +325,8 @@ fn read_of(
     }
 }
 
-/// The step that a write is, whose statement reads `reads` of buffers; whether it reads other points than its own. Counts what it reads of each buffer.
+/// The step that a write is, whose statement reads `reads` of buffers; whether it reads other points than its
+/// own. Counts what it reads of each buffer.
 fn step(
     scop: &Scop,
     w: Write,

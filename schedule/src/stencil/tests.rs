@@ -97,7 +97,8 @@ fn plans_are_right_and_mutations_are_found() {
     let config = Config { fuse: 3, threads: [1, 128], cells: [1, 4], ..Config::PLAIN };
     let plan = plan::with_config(&s, config);
     assert!(check(&plan).unwrap().is_empty());
-    // A row of A is read until two iterations later, its names are three; of other threads, one iteration later.
+    // A row of A is read until two iterations later, its names are three; of other threads, one iteration
+    // later.
     assert_eq!((plan.nodes.len(), plan.unroll, plan.slots, plan.max_lag()), (7, 3, 2, 6));
     assert_eq!((plan.nodes[0].lo, plan.nodes[0].hi), ([6, 0, 6], [6, 0, 6]));
     let broken = |f: &dyn Fn(&mut StencilPlan), rule: Rule| {
@@ -306,7 +307,8 @@ fn distances_that_are_no_cases() {
     assert_eq!(at("max(i - 12,0)").unwrap_err(), NotStencil::Access);
 }
 
-/// Threads and columns of a thread along x, and steps, that the model chooses with so many instructions of arithmetic a point.
+/// Threads and columns of a thread along x, and steps, that the model chooses with so many instructions of
+/// arithmetic a point.
 fn choice(text: &str, elem: pollyrs_scop::ElemType, work: f64) -> (u32, u32, i64) {
     let mut s = scop(text);
     s.arrays.iter_mut().for_each(|a| a.elem = elem);
@@ -317,7 +319,8 @@ fn choice(text: &str, elem: pollyrs_scop::ElemType, work: f64) -> (u32, u32, i64
     (config.threads[1], config.cells[1], config.fuse)
 }
 
-/// Of two-dimensional stencils; how fast the alternatives are on an H200 is in bench/notes/014-stencils-contracted.md.
+/// Of two-dimensional stencils; how fast the alternatives are on an H200 is in
+/// bench/notes/014-stencils-contracted.md.
 #[test]
 fn choices_of_the_model() {
     use pollyrs_scop::ElemType::{F32, F64};

@@ -1,12 +1,14 @@
-//! A SCoP's instances under other names, in which more SCoPs are stencils: a loop with few iterations whatever the sizes are (over colours,
-//! over the components of a field) becomes a statement for each of them, and instances whose loops count something else than elements are
-//! named by the element that they write.
+//! A SCoP's instances under other names, in which more SCoPs are stencils: a loop with few iterations
+//! whatever the sizes are (over colours, over the components of a field) becomes a statement for each of
+//! them, and instances whose loops count something else than elements are named by the element that they
+//! write.
 //!
-//! Nothing is reordered here: names are replaced one for one, which is checked, in domains, accesses and dependences alike. That the steps
-//! in their order compute what the program does is proved of the result as of any SCoP.
+//! Nothing is reordered here: names are replaced one for one, which is checked, in domains, accesses and
+//! dependences alike. That the steps in their order compute what the program does is proved of the result as
+//! of any SCoP.
 //!
-//! **Example.** `for t, for c < 2, for i, for (j = 1 + (i + c) % 2; j < n - 1; j += 2) x[i][j] = ...` has one statement `S[t, c, i, k]`; it becomes
-//! `S_0[t, i, j]` and `S_1[t, i, j]`, where `x[i][j]` is written.
+//! **Example.** `for t, for c < 2, for i, for (j = 1 + (i + c) % 2; j < n - 1; j += 2) x[i][j] = ...` has one
+//! statement `S[t, c, i, k]`; it becomes `S_0[t, i, j]` and `S_1[t, i, j]`, where `x[i][j]` is written.
 
 use super::functions::{domain_box, equal};
 use super::recognise::MAX_STATEMENTS;
@@ -28,8 +30,9 @@ type Renamed = (Statement, isl::Map);
 /// By the values of the unfolded loops.
 type Parts = Vec<(Vec<i64>, Renamed)>;
 
-/// The SCoP and its dependences under other names; `None` if all statements would keep theirs, or there are none that serve. A statement may be
-/// there several times. Their order is one that the dependences within a time iteration allow, if there is one.
+/// The SCoP and its dependences under other names; `None` if all statements would keep theirs, or there are
+/// none that serve. A statement may be there several times. Their order is one that the dependences within a
+/// time iteration allow, if there is one.
 pub fn unfold(scop: &Scop, deps: &Dependences) -> Result<Option<(Scop, Dependences)>> {
     budgeted(&scop.ctx, "stencil recognition", crate::DEFAULT_BUDGET, || {
         let known = known(scop)?;
@@ -54,7 +57,8 @@ pub fn unfold(scop: &Scop, deps: &Dependences) -> Result<Option<(Scop, Dependenc
     })
 }
 
-/// The values of the unfolded loops, and the statement that they leave, for each of their values; `None` where there is no name for an instance.
+/// The values of the unfolded loops, and the statement that they leave, for each of their values; `None`
+/// where there is no name for an instance.
 fn parts_of(scop: &Scop, s: &Statement, known: &isl::Set) -> Result<Option<Parts>> {
     let set = isl::DimType::Set;
     let domain = s.domain.clone().intersect_params(known.clone())?;
@@ -120,7 +124,8 @@ fn parts_of(scop: &Scop, s: &Statement, known: &isl::Set) -> Result<Option<Parts
     Ok(Some(out))
 }
 
-/// A statement for each of the boxes that the domain consists of, if it is no box itself: the sides of a grid, `if (i == 0 || j == 0 || ...)`. A few that are apart.
+/// A statement for each of the boxes that the domain consists of, if it is no box itself: the sides of a
+/// grid, `if (i == 0 || j == 0 || ...)`. A few that are apart.
 fn boxes_of(scop: &Scop, s: &Statement, known: &isl::Set) -> Result<Option<Parts>> {
     if s.domain.n_basic_set()? < 2 || domain_box(&s.domain, known)?.is_some() {
         return Ok(None);
@@ -159,7 +164,8 @@ fn onto(scop: &Scop, s: &Statement, kept: &[u32], name: &str) -> Result<isl::Map
     Ok(isl::Map::read(&scop.ctx, &text)?)
 }
 
-/// `{ S[i] -> name[time, last subscripts of what it writes] }` for instances with so many dimensions left, if no two of them have one name.
+/// `{ S[i] -> name[time, last subscripts of what it writes] }` for instances with so many dimensions left, if
+/// no two of them have one name.
 fn by_element(
     scop: &Scop,
     s: &Statement,
@@ -219,7 +225,8 @@ fn renamed(deps: &Dependences, scop: &Scop, names: &isl::UnionMap) -> Result<Dep
     })
 }
 
-/// Each statement behind those that it depends on at its time; else in the order given, as all are if there is a circle.
+/// Each statement behind those that it depends on at its time; else in the order given, as all are if there
+/// is a circle.
 fn ordered(statements: Vec<Statement>, deps: &Dependences) -> Result<Vec<Statement>> {
     let mut edges = BTreeSet::new();
     for m in deps.flow.clone().union(deps.anti.clone())?.union(deps.output.clone())?.maps()? {

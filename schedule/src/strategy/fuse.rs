@@ -1,11 +1,13 @@
-//! Loop fusion for memory traffic (Kennedy and McKinley, "Maximizing loop parallelism and improving data locality via loop fusion and
-//! distribution", LCPC 1993): neighbouring kernels become one where each thread finds what it needs in its own registers.
+//! Loop fusion for memory traffic (Kennedy and McKinley, "Maximizing loop parallelism and improving data
+//! locality via loop fusion and distribution", LCPC 1993): neighbouring kernels become one where each thread
+//! finds what it needs in its own registers.
 //!
-//! Kernels of a sequence are taken in order; each joins the last one before it that it may, past such as it does not depend on. Two kernels may be
-//! one if
-//! 1. they have as many members, and what a thread runs has no loops: products, sums and filters have tiles of their own; nor are they parts of one statement,
-//!    which are rows, columns and boxes;
-//! 2. with the second one's members moved by constants, all of them are coincident for the dependences between the two;
+//! Kernels of a sequence are taken in order; each joins the last one before it that it may, past such as it
+//! does not depend on. Two kernels may be one if
+//! 1. they have as many members, and what a thread runs has no loops: products, sums and filters have tiles
+//!    of their own; nor are they parts of one statement, which are rows, columns and boxes;
+//! 2. with the second one's members moved by constants, all of them are coincident for the dependences
+//!    between the two;
 //! 3. the box around both has no more points than twice the instances of each statement in it, on average.
 //!
 //! The members are moved so that dependences, or else accesses to the same array, have distance zero.
@@ -15,11 +17,12 @@
 //! gain   a launch + bytes of elements that both touch / BANDWIDTH
 //! loss   points of the box without an instance · INSTANCE
 //! ```
-//! Bytes are those of boxes around the exact footprints at the sizes of the model. A kernel with more accesses than [`MAX_ACCESSES`] would hide less latency, for the
-//! registers that it needs.
+//! Bytes are those of boxes around the exact footprints at the sizes of the model. A kernel with more
+//! accesses than [`MAX_ACCESSES`] would hide less latency, for the registers that it needs.
 //!
 //! # Example
-//! `for i: b[i] = 2 a[i]; for i: c[i] = b[i] b[i]` are two launches, which move four arrays. As one, `b[i]` is still in a register when it is squared: three.
+//! `for i: b[i] = 2 a[i]; for i: c[i] = b[i] b[i]` are two launches, which move four arrays. As one, `b[i]`
+//! is still in a register when it is squared: three.
 
 use super::cost::{BARRIER, INSTANCE, LAUNCH, volume};
 use super::marks::KERNEL;
@@ -36,7 +39,8 @@ const BANDWIDTH: f64 = 3000.0;
 const MAX_ACCESSES: usize = 24;
 /// Statements that read so many elements of one array have tiles that share them between neighbours.
 const WINDOW: usize = 5;
-/// The same where the second kernel needs what the first one computes: it doesn't go through memory then, which is more than neighbours share.
+/// The same where the second kernel needs what the first one computes: it doesn't go through memory then,
+/// which is more than neighbours share.
 const WINDOW_OF_PRODUCER: usize = 9;
 /// Points of a box for each instance, at most.
 const LOOSE: f64 = 2.0;

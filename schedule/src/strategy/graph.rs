@@ -1,7 +1,8 @@
-//! Graphs of tiles: where launches in a loop depend on each other, the elements that they write may be cut into tiles, each of which is a *task* of one
-//! launch. A block claims the next task from a counter, runs all that writes to its tile, and waits for the tasks whose tiles it reads
-//! ([`super::GRAPH`]; flags between tiles: Song, YarKhan, Dongarra, "Dynamic task scheduling for linear algebra algorithms on distributed-memory
-//! multicore systems", SC 2009).
+//! Graphs of tiles: where launches in a loop depend on each other, the elements that they write may be cut
+//! into tiles, each of which is a *task* of one launch. A block claims the next task from a counter, runs all
+//! that writes to its tile, and waits for the tasks whose tiles it reads ([`super::GRAPH`]; flags between
+//! tiles: Song, YarKhan, Dongarra, "Dynamic task scheduling for linear algebra algorithms on
+//! distributed-memory multicore systems", SC 2009).
 //!
 //! ```text
 //! for k                                   task (I, J): for each tile K of k, in order
@@ -9,12 +10,15 @@
 //!   for i: S1[k, i]: a[i][k]                K < J:  for i, j (threads): for k in K: S2        coarse: no thread needs another one's values
 //!   for i, j: S2[k, i, j]: a[i][j]          K = J:  for k in K: S0; S1; S2, a barrier each    fine: as the host's loop
 //! ```
-//! Each element gets its values from one task, in the order of the loop around, so that results are the program's to the last bit.
+//! Each element gets its values from one task, in the order of the loop around, so that results are the
+//! program's to the last bit.
 //!
 //! # Invariants
-//! - Along each coordinate of a tile no dependence goes backwards. So the sum of the coordinates, which is the first coordinate of a task, rises from a task to one
-//!   that depends on it: tasks that are claimed in lexicographic order wait for tasks that were claimed before.
-//! - Dependences within a task go from one step `K` to the same or a later one. Where one joins two threads in the same step, that step is fine.
+//! - Along each coordinate of a tile no dependence goes backwards. So the sum of the coordinates, which is
+//!   the first coordinate of a task, rises from a task to one that depends on it: tasks that are claimed in
+//!   lexicographic order wait for tasks that were claimed before.
+//! - Dependences within a task go from one step `K` to the same or a later one. Where one joins two threads
+//!   in the same step, that step is fine.
 
 use super::marks::{EITHER, GRAPH, KERNEL, NEST, ROWS, SERIAL};
 use super::node::{chain, equal_at, mark, nonnegative};
@@ -23,8 +27,8 @@ use crate::{Dependences, Result, budgeted, is_quota, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, Scop};
 
-/// Elements of a tile along each of so many dimensions, and iterations of the loop around in a step: with two dimensions a step has as much arithmetic as hides
-/// a flag's way from block to block (0.56 µs on an H100).
+/// Elements of a tile along each of so many dimensions, and iterations of the loop around in a step: with two
+/// dimensions a step has as much arithmetic as hides a flag's way from block to block (0.56 µs on an H100).
 pub(crate) const TILE: i64 = 64;
 /// Dimensions of a tile.
 const MOST: usize = 2;
@@ -94,8 +98,9 @@ fn walk(node: &Node, domain: &isl::UnionSet, tree: &Tree) -> Result<Tree> {
     })
 }
 
-/// What a graph in another order would be the other form of: a kernel whose threads have loops, launches of which there is a graph that waits in all its steps, or
-/// what a nest is the other form of: the tiles of one system keep a device busy as many systems do.
+/// What a graph in another order would be the other form of: a kernel whose threads have loops, launches of
+/// which there is a graph that waits in all its steps, or what a nest is the other form of: the tiles of one
+/// system keep a device busy as many systems do.
 fn other_form(root: &Tree) -> Option<&Tree> {
     match root {
         Tree::Mark(m, child) if m == EITHER => match &**child {
@@ -125,8 +130,9 @@ fn has_coarse_steps(graph: &Tree) -> bool {
     }
 }
 
-/// A graph in the order of isl's scheduler, of what is parallel around loops that are not, as a triangular system with many right-hand sides: the first loop that is
-/// not parallel is around all others, and one iteration of it is a launch for each statement.
+/// A graph in the order of isl's scheduler, of what is parallel around loops that are not, as a triangular
+/// system with many right-hand sides: the first loop that is not parallel is around all others, and one
+/// iteration of it is a launch for each statement.
 fn turned(node: &Node, deps: &Dependences, domain: &isl::UnionSet) -> Result<Option<Tree>> {
     // Elements are read by others' instances, and statements have a loop more than they have.
     let Some(elements) = owners(node.scop, domain, &node.deps)? else { return Ok(None) };
@@ -277,7 +283,8 @@ fn graph(node: &Node, domain: &isl::UnionSet, tree: &Tree) -> Result<Option<Tree
     let step = tile(&time.clone().intersect_domain(domain.clone().universe()?)?)?;
     let place = members_mupa(&[task.as_slice(), std::slice::from_ref(&step)].concat())?;
 
-    // Where a step joins threads. A thread has the same elements in all iterations of the loop around, whatever the members of the launch are.
+    // Where a step joins threads. A thread has the same elements in all iterations of the loop around,
+    // whatever the members of the launch are.
     let mut joined = deps.clone().eq_at(place.clone())?;
     for leaf in &found {
         let own =
@@ -334,8 +341,8 @@ fn graph(node: &Node, domain: &isl::UnionSet, tree: &Tree) -> Result<Option<Tree
     Ok(Some(Tree::Band(band).marked(GRAPH)))
 }
 
-/// Parts of a domain by kinds of tiles: which statements they have instances of. A kind has its steps at one place of the loop around mostly, which code for
-/// all kinds at once would look for in all iterations.
+/// Parts of a domain by kinds of tiles: which statements they have instances of. A kind has its steps at one
+/// place of the loop around mostly, which code for all kinds at once would look for in all iterations.
 fn kinds(domain: &isl::UnionSet, tiles: &[isl::UnionPwAff]) -> Result<Vec<isl::UnionSet>> {
     if domain.is_empty()? {
         return Ok(Vec::new());
@@ -368,7 +375,8 @@ fn kinds(domain: &isl::UnionSet, tiles: &[isl::UnionPwAff]) -> Result<Vec<isl::U
     Ok(out)
 }
 
-/// A leaf whose members are the subscripts of the elements that it writes, if these tell its instances apart as well.
+/// A leaf whose members are the subscripts of the elements that it writes, if these tell its instances apart
+/// as well.
 fn by_element(leaf: &Leaf, elements: &[isl::UnionPwAff]) -> Result<Leaf> {
     let (members, loops) = (leaf.members.clone(), leaf.loops.clone());
     let mut out = Leaf { domain: leaf.domain.clone(), loops, members, inner: leaf.inner.clone() };
@@ -390,7 +398,8 @@ fn by_element(leaf: &Leaf, elements: &[isl::UnionPwAff]) -> Result<Leaf> {
     Ok(out)
 }
 
-/// Parts of a leaf that a thread may run one after the other in each step of a task: a statement each, if no dependence joins two of them there.
+/// Parts of a leaf that a thread may run one after the other in each step of a task: a statement each, if no
+/// dependence joins two of them there.
 fn apart(
     domain: &isl::UnionSet,
     deps: &isl::UnionMap,
@@ -434,8 +443,9 @@ fn only(tree: &Tree, domain: &isl::UnionSet) -> Result<Tree> {
     })
 }
 
-/// Whether all that an iteration of the loop around writes is at one value of a coordinate, as where all states of a time loop are kept: each task would be some iterations as a
-/// whole, and wait for the one before.
+/// Whether all that an iteration of the loop around writes is at one value of a coordinate, as where all
+/// states of a time loop are kept: each task would be some iterations as a whole, and wait for the one
+/// before.
 fn is_of_iteration(e: &isl::UnionPwAff, time: &isl::UnionPwAff, domain: &isl::UnionSet) -> Result<bool> {
     let map = |m: &isl::UnionPwAff| -> Result<isl::UnionMap> {
         let m = members_mupa(std::slice::from_ref(m))?;
@@ -461,8 +471,9 @@ fn tile(member: &isl::UnionPwAff) -> Result<isl::UnionPwAff> {
     Ok(member.clone().scale_down(size)?.floor()?)
 }
 
-/// The element that an instance writes, by its subscripts: `{ S[i] -> [s] }` each. Statements that write scalars alone belong to whoever needs the scalar.
-/// `None` if there is no such element, or not of as many subscripts everywhere.
+/// The element that an instance writes, by its subscripts: `{ S[i] -> [s] }` each. Statements that write
+/// scalars alone belong to whoever needs the scalar. `None` if there is no such element, or not of as many
+/// subscripts everywhere.
 fn owners(scop: &Scop, domain: &isl::UnionSet, deps: &isl::UnionMap) -> Result<Option<Vec<isl::UnionPwAff>>> {
     let (mut known, mut left) = (Vec::new(), Vec::new());
     for set in domain.sets()? {
@@ -610,7 +621,8 @@ mod tests {
     #[test]
     fn many_systems_are_tiles_in_any_order_of_loops() {
         let table = [
-            // By right-hand sides; by equations, whose launches as they are wait in each step; by unknowns, where a nest is the other form.
+            // By right-hand sides; by equations, whose launches as they are wait in each step; by unknowns,
+            // where a nest is the other form.
             "param n m; array L n n; array B n m;
              for j : 0 <= j < m { for i : 0 <= i < n {
                for k : 0 <= k < i { S0 : B[i,j] = B[i,j], L[i,k], B[k,j]; }
@@ -659,7 +671,8 @@ mod tests {
     #[test]
     fn what_orders_tasks_is_proved() {
         assert_eq!(spoilt(&|_| ()), []);
-        // One wait dropped, for a tile elsewhere, too late, for a task that is claimed later, for one that there is not.
+        // One wait dropped, for a tile elsewhere, too late, for a task that is claimed later, for one that
+        // there is not.
         for text in [
             "{ _wait[k, w0, w1] -> _wait[k, w0, w1] : w1 < k or w1 > k }",
             "{ _wait[k, w0, w1] -> _wait[k, w0 - 1, w1] }",

@@ -1,5 +1,5 @@
-//! isl's scheduler: a Pluto-like search for permutable bands with coincident members outside, Feautrier's where that fails
-//! (Verdoolaege and Janssens, "Scheduling for PPCG", 2017).
+//! isl's scheduler: a Pluto-like search for permutable bands with coincident members outside, Feautrier's
+//! where that fails (Verdoolaege and Janssens, "Scheduling for PPCG", 2017).
 
 use super::sizes::Sizes;
 use crate::tree::{Tree, member_map};
@@ -9,9 +9,10 @@ use pollyrs_scop::Scop;
 
 /// The schedule isl finds for the SCoP: valid for all dependences, flow as short as it can make it.
 ///
-/// The elimination behind Farkas' lemma is exponential in constraints with constant bounds, and isl's operation budget does not see
-/// it: minutes for a stencil whose sizes are constants. Where there is no parameter, the constraints are therefore simplified by what the
-/// domain says anyway; the larger relation that results is as valid, yet can hide parallelism: then see [`isl_schedule_of_sizes`].
+/// The elimination behind Farkas' lemma is exponential in constraints with constant bounds, and isl's
+/// operation budget does not see it: minutes for a stencil whose sizes are constants. Where there is no
+/// parameter, the constraints are therefore simplified by what the domain says anyway; the larger relation
+/// that results is as valid, yet can hide parallelism: then see [`isl_schedule_of_sizes`].
 pub fn isl_schedule(scop: &Scop, deps: &Dependences) -> Result<ScheduleTree> {
     let domain = scop.domain()?;
     let constant = scop.params.is_empty();
@@ -22,8 +23,8 @@ pub fn isl_schedule(scop: &Scop, deps: &Dependences) -> Result<ScheduleTree> {
     search(scop, domain.clone(), known(scop)?, all, simple(deps.flow.clone())?)
 }
 
-/// The schedule isl finds where the program's sizes, all of them constants, are taken for parameters ([`Sizes`]); `None` if there are
-/// parameters, or no sizes.
+/// The schedule isl finds where the program's sizes, all of them constants, are taken for parameters
+/// ([`Sizes`]); `None` if there are parameters, or no sizes.
 pub fn isl_schedule_of_sizes(scop: &Scop, deps: &Dependences) -> Result<Option<ScheduleTree>> {
     if !scop.params.is_empty() {
         return Ok(None);
@@ -36,7 +37,8 @@ pub fn isl_schedule_of_sizes(scop: &Scop, deps: &Dependences) -> Result<Option<S
     sizes.fixed(tree, &domain).map(Some)
 }
 
-/// isl's schedule of these instances that orders `all` and keeps `flow` short; the program's order if isl's makes no sense.
+/// isl's schedule of these instances that orders `all` and keeps `flow` short; the program's order if isl's
+/// makes no sense.
 fn search(
     scop: &Scop,
     domain: isl::UnionSet,
@@ -50,7 +52,8 @@ fn search(
         .set_coincidence(all)?
         .set_proximity(flow)?;
     let tree = ScheduleTree::from_isl(&constraints.compute_schedule()?)?;
-    // isl keeps to its limit of coefficients in most places only: a loop that counts in steps of 2^31 would take for ever.
+    // isl keeps to its limit of coefficients in most places only: a loop that counts in steps of 2^31 would
+    // take for ever.
     if moderate(&tree.root)? { Ok(tree) } else { ScheduleTree::from_isl(&scop.schedule) }
 }
 

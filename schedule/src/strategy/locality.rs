@@ -1,9 +1,10 @@
 //! Which loop's neighbouring iterations touch neighbouring addresses: that one becomes thread x.
 //!
-//! For a band with members `m0 .. mp` the step along `m_d` is an iteration vector `v` with `m_d · v = 1` and `m_e · v = 0` for the
-//! others, loops beneath the band kept. An access then moves by its linear part times `v`: by nothing (*invariant*), by one in
-//! the last subscript only (*adjacent*), or otherwise (*strided*; a few elements in the last subscript only are partly that: neighbours
-//! share cache lines). Only first pieces are looked at; this is a heuristic.
+//! For a band with members `m0 .. mp` the step along `m_d` is an iteration vector `v` with `m_d · v = 1` and
+//! `m_e · v = 0` for the others, loops beneath the band kept. An access then moves by its linear part times
+//! `v`: by nothing (*invariant*), by one in the last subscript only (*adjacent*), or otherwise (*strided*; a
+//! few elements in the last subscript only are partly that: neighbours share cache lines). Only first pieces
+//! are looked at; this is a heuristic.
 //!
 //! Example: in gemm's `C[i,j] += A[i,k] * B[k,j]` a step of `j` is adjacent for C and B and invariant for A.
 
@@ -41,7 +42,8 @@ pub struct Movement {
     pub array: ArrayId,
     pub bytes: u32,
     pub writes: bool,
-    /// By member: how a step moves the access, the last subscript last; `None` if nothing is a step along that member alone.
+    /// By member: how a step moves the access, the last subscript last; `None` if nothing is a step along
+    /// that member alone.
     pub steps: Vec<Option<Vec<f64>>>,
 }
 

@@ -1,17 +1,20 @@
-//! Nests: where loops are parallel around loops that are not, and parallel loops are beneath those, an iteration of the outer ones may be a block that
-//! runs the middle ones by itself, with a barrier where there would be a launch ([`super::NEST`]).
+//! Nests: where loops are parallel around loops that are not, and parallel loops are beneath those, an
+//! iteration of the outer ones may be a block that runs the middle ones by itself, with a barrier where there
+//! would be a launch ([`super::NEST`]).
 //!
 //! ```text
 //! for b (parallel)             block b
 //!   for k (sequential)           for k
 //!     for i (parallel)             thread i mod p: its i; barrier
 //! ```
-//! Beneath the outer loops everything is placed once more, for a block: distribution, interchange, wavefronts, what one thread runs. Both forms are kept
-//! ([`super::EITHER`]): which one is faster depends on sizes, which are known at run time. Many small systems are blocks, a few large ones launches.
+//! Beneath the outer loops everything is placed once more, for a block: distribution, interchange,
+//! wavefronts, what one thread runs. Both forms are kept ([`super::EITHER`]): which one is faster depends on
+//! sizes, which are known at run time. Many small systems are blocks, a few large ones launches.
 //!
 //! # Invariants
 //! - The outer members are coincident, so no dependence joins two blocks.
-//! - Dependences of a block are carried by its loops and sequences, that is, go from one step to a later one, or stay in one thread.
+//! - Dependences of a block are carried by its loops and sequences, that is, go from one step to a later one,
+//!   or stay in one thread.
 //! - No nest is in another one. Of a loop and one around it, the outer one gets the nest.
 
 use super::marks::{EITHER, KERNEL, NEST};
@@ -23,7 +26,8 @@ use pollyrs_isl as isl;
 
 /// Fewer blocks leave most of a device idle, whatever the sizes.
 const FEW: f64 = 16.0;
-/// A kernel without launches of its own must be estimated to take so many times longer: its loops run in threads that do not wait.
+/// A kernel without launches of its own must be estimated to take so many times longer: its loops run in
+/// threads that do not wait.
 const CLEARLY: f64 = 2.0;
 /// isl operations for the search.
 const BUDGET: u64 = crate::DEFAULT_BUDGET / 8;
@@ -54,7 +58,8 @@ pub(super) fn joined(
     }
     let forms = vec![(node.domain.clone(), nest), (node.domain.clone(), launches)];
     let tree = Tree::Sequence(forms).marked(EITHER);
-    // Other orders and rewritings are searched for as if there were no nest: kernels that they make parallel may get tiles, which the estimate does not know.
+    // Other orders and rewritings are searched for as if there were no nest: kernels that they make parallel
+    // may get tiles, which the estimate does not know.
     Ok(Plan { tree, cost: plan.cost, parallel: true, serial: false })
 }
 

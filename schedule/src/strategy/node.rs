@@ -10,7 +10,8 @@ use pollyrs_isl as isl;
 /// What is searched through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Search {
-    /// The outermost loops that are parallel are a kernel; nothing is distributed, moved to the host, or joined.
+    /// The outermost loops that are parallel are a kernel; nothing is distributed, moved to the host, or
+    /// joined.
     Plain,
     /// All placements.
     All,

@@ -1,4 +1,5 @@
-//! The program's own order, annotated: which members are coincident and which adjacent bands form one permutable band.
+//! The program's own order, annotated: which members are coincident and which adjacent bands form one
+//! permutable band.
 
 use super::node::{chain, coincident, equal_at, nonnegative};
 use crate::tree::{Band, ScheduleTree, Tree};
@@ -6,8 +7,9 @@ use crate::{Dependences, Result, budgeted};
 use pollyrs_isl as isl;
 use pollyrs_scop::Scop;
 
-/// The tree of the original order. Nested bands are joined as long as every dependence that reaches the first one has a
-/// non-negative distance along all members; coincidence is against the dependences that reach the joined band.
+/// The tree of the original order. Nested bands are joined as long as every dependence that reaches the first
+/// one has a non-negative distance along all members; coincidence is against the dependences that reach the
+/// joined band.
 pub fn original(scop: &Scop, deps: &Dependences) -> Result<ScheduleTree> {
     budgeted(&scop.ctx, "scheduling", crate::DEFAULT_BUDGET, || {
         let tree = ScheduleTree::from_isl(&scop.schedule)?;

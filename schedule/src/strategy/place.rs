@@ -1,32 +1,36 @@
-//! Placement: which loops run on the host, which become grid and block, which run in a thread; with loop distribution (Allen
-//! and Kennedy, "Automatic translation of Fortran programs to vector form", TOPLAS 1987, section 5) and interchange where they
-//! give more parallelism.
+//! Placement: which loops run on the host, which become grid and block, which run in a thread; with loop
+//! distribution (Allen and Kennedy, "Automatic translation of Fortran programs to vector form", TOPLAS 1987,
+//! section 5) and interchange where they give more parallelism.
 //!
-//! Input is any legal tree. A chain of loops `m0 .. mn` above a subtree, with the dependences no outer host loop carries, is
-//! placed by the cheapest of:
+//! Input is any legal tree. A chain of loops `m0 .. mn` above a subtree, with the dependences no outer host
+//! loop carries, is placed by the cheapest of:
 //! 1. *kernel*: the coincident members move outside and are mapped, the others run in the thread;
 //! 2. *serial*: one thread runs everything;
-//! 3. *distribution*: the chain is repeated for consecutive groups of the strongly connected components of the subtree's
-//!    children, each group placed by itself;
+//! 3. *distribution*: the chain is repeated for consecutive groups of the strongly connected components of
+//!    the subtree's children, each group placed by itself;
 //! 4. *wavefront* of the outermost members, if none is coincident;
 //! 5. *host*: one member becomes a host loop, and the rest is placed without the dependences it carries.
 //!
 //! Neighbours of a sequence of kernels are made one where that saves launches and traffic ([`super::fuse`]).
 //!
-//! Where there are coincident members and others, the result may be joined with a *nest* of these loops, for the sizes that it is better for ([`super::nest`]).
+//! Where there are coincident members and others, the result may be joined with a *nest* of these loops, for
+//! the sizes that it is better for ([`super::nest`]).
 //!
 //! # Invariants (why the result is legal)
-//! - A coincident member has distance zero for every active dependence; moving it over other members changes no
-//!   dependence's first non-zero distance.
-//! - The member that (5) picks is the first that is not coincident: with the ones before it at distance zero, all active
-//!   dependences have non-negative distance along it, so those with positive distance are carried and may be dropped.
-//! - (3) runs a group to its end before the next starts; no active dependence goes from a later to an earlier component.
+//! - A coincident member has distance zero for every active dependence; moving it over other members changes
+//!   no dependence's first non-zero distance.
+//! - The member that (5) picks is the first that is not coincident: with the ones before it at distance zero,
+//!   all active dependences have non-negative distance along it, so those with positive distance are carried
+//!   and may be dropped.
+//! - (3) runs a group to its end before the next starts; no active dependence goes from a later to an earlier
+//!   component.
 //! - Children of one group keep their textual order beneath the shared chain.
 //!
 //! # Example
-//! `for i { y[i] = 0; for j y[i] += …; for j z[j] += A[i][j] * y[i] }`: `i` is coincident for the first two children only, and
-//! as a whole for nothing. Components: {S0}, {S1}, {S2}; the cheapest consecutive groups are {S0, S1}, a kernel over i, and {S2}, whose
-//! chain (i, j) is interchanged: a kernel over j with i in the thread.
+//! `for i { y[i] = 0; for j y[i] += …; for j z[j] += A[i][j] * y[i] }`: `i` is coincident for the first two
+//! children only, and as a whole for nothing. Components: {S0}, {S1}, {S2}; the cheapest consecutive groups
+//! are {S0, S1}, a kernel over i, and {S2}, whose chain (i, j) is interchanged: a kernel over j with i in the
+//! thread.
 
 use super::cost::Model;
 use super::marks::{Placed, SERIAL};
@@ -140,7 +144,8 @@ fn sequence(mut plans: Vec<(isl::UnionSet, Plan)>) -> Plan {
     Plan { tree, cost, parallel, serial: false }
 }
 
-/// Places the loops `members` above `child`. `distribute` is false if the caller tries the distributions itself.
+/// Places the loops `members` above `child`. `distribute` is false if the caller tries the distributions
+/// itself.
 pub(super) fn plan_chain(
     node: &Node,
     members: &[isl::UnionPwAff],
@@ -222,8 +227,8 @@ fn host(node: &Node, members: &[isl::UnionPwAff], pos: usize, child: &Tree) -> R
     Ok(Plan { tree: p.tree.under(vec![member]), cost: extent * p.cost, serial: false, ..p })
 }
 
-/// All coincident members are mapped; the one with the best access pattern is the last (thread x), the others keep their order. Also whether a product is
-/// hidden in it ([`products`]).
+/// All coincident members are mapped; the one with the best access pattern is the last (thread x), the others
+/// keep their order. Also whether a product is hidden in it ([`products`]).
 fn kernel(node: &Node, members: &[isl::UnionPwAff], flags: &[bool], child: &Tree) -> Result<(Plan, bool)> {
     let candidates: Vec<usize> = (0..members.len()).filter(|i| flags[*i]).collect();
     let steps = locality::steps(node.model, &node.domain, members)?;
@@ -273,7 +278,8 @@ fn loops(tree: &Tree) -> usize {
 
 fn wave(node: &Node, members: &[isl::UnionPwAff], w: &wavefront::Wavefront, child: &Tree) -> Result<Plan> {
     let launches = node.model.extent(&w.front, &node.domain)?;
-    // The best for thread x is the last. A step along one keeps the front, so it moves along the member that the front determines, too.
+    // The best for thread x is the last. A step along one keeps the front, so it moves along the member that
+    // the front determines, too.
     let mut parallel = members[..w.replaces - 1].to_vec();
     let around: Vec<_> = [w.front.clone()].into_iter().chain(parallel.clone()).collect();
     let steps = locality::steps(node.model, &node.domain, &around)?;
@@ -292,7 +298,8 @@ fn wave(node: &Node, members: &[isl::UnionPwAff], w: &wavefront::Wavefront, chil
     Ok(Plan { tree, cost: launches * cost, parallel: true, serial: false })
 }
 
-/// The cheapest way to cut the child's components into more than one group; where what passes between groups has to `fit`, it does ([`products::fits`]).
+/// The cheapest way to cut the child's components into more than one group; where what passes between groups
+/// has to `fit`, it does ([`products::fits`]).
 fn distribution(node: &Node, members: &[isl::UnionPwAff], child: &Tree, fit: bool) -> Result<Option<Plan>> {
     let Tree::Sequence(children) = child else { return Ok(None) };
     let mut groups = components(node, children)?;
@@ -332,8 +339,9 @@ fn distribution(node: &Node, members: &[isl::UnionPwAff], child: &Tree, fit: boo
     }
 }
 
-/// The components with neighbours made one that have no loops of their own, if all of `members` stay parallel: a launch less. (Not parts of
-/// one statement, which are rows, columns and boxes: one grid for two of these has blocks with nothing to do.)
+/// The components with neighbours made one that have no loops of their own, if all of `members` stay
+/// parallel: a launch less. (Not parts of one statement, which are rows, columns and boxes: one grid for two
+/// of these has blocks with nothing to do.)
 fn together(
     node: &Node,
     members: &[isl::UnionPwAff],
@@ -406,8 +414,8 @@ fn group(
     Ok((filter, plan))
 }
 
-/// The strongly connected components of the children under the active dependences, in an order that respects them; textual
-/// order where they leave a choice. Children without instances are dropped.
+/// The strongly connected components of the children under the active dependences, in an order that respects
+/// them; textual order where they leave a choice. Children without instances are dropped.
 fn components(node: &Node, children: &[(isl::UnionSet, Tree)]) -> Result<Vec<Vec<usize>>> {
     let mut live = Vec::new();
     for (i, (filter, _)) in children.iter().enumerate() {
@@ -447,8 +455,8 @@ mod tests {
     use crate::strategy::KERNEL;
     use crate::testing::{KERNELS, kernel, scop};
 
-    /// The shape of a placed tree: `H` a host loop, `K2` a kernel of two members, `S` a serial kernel, sequences in
-    /// parentheses.
+    /// The shape of a placed tree: `H` a host loop, `K2` a kernel of two members, `S` a serial kernel,
+    /// sequences in parentheses.
     fn shape(tree: &Tree) -> String {
         match tree {
             Tree::Leaf => String::new(),
@@ -492,7 +500,8 @@ mod tests {
         }
     }
 
-    /// A product in a row's loop is a kernel of its own where the program has an array for what passes ([`products`]).
+    /// A product in a row's loop is a kernel of its own where the program has an array for what passes
+    /// ([`products`]).
     #[test]
     fn hidden_products() {
         let text = |row: &str| {

@@ -1,14 +1,17 @@
-//! Products that a kernel hides: reuse that only a kernel of its own, with more of the loops, could have tiles for.
+//! Products that a kernel hides: reuse that only a kernel of its own, with more of the loops, could have
+//! tiles for.
 //!
 //! ```text
 //! for i { for j { s[i][j] = sum over k a[i][k] * b[j][k];  m[i] = max(m[i], s[i][j]) }  … }
 //! ```
-//! As one kernel over `i`, each thread loads all of `b`, since the maximum keeps `j` in the thread. Distributed, the product is a kernel over `i` and `j`, whose tiles
-//! ([`crate::mapping`]) load each element once for many points: [`HIDDEN`] times as fast, or more.
+//! As one kernel over `i`, each thread loads all of `b`, since the maximum keeps `j` in the thread.
+//! Distributed, the product is a kernel over `i` and `j`, whose tiles ([`crate::mapping`]) load each element
+//! once for many points: [`HIDDEN`] times as fast, or more.
 //!
 //! # What it costs
-//! Values that were a thread's pass from kernel to kernel, so that a distribution pays only where what passes is no larger than an array that the program has
-//! ([`fits`]): a nearest neighbour among all pairs would need memory for all pairs.
+//! Values that were a thread's pass from kernel to kernel, so that a distribution pays only where what passes
+//! is no larger than an array that the program has ([`fits`]): a nearest neighbour among all pairs would need
+//! memory for all pairs.
 
 use super::cost::Model;
 use super::locality::{Movement, movements};
@@ -21,7 +24,8 @@ use pollyrs_scop::{AccessKind, ArrayId, Within};
 /// How much longer a kernel with a product takes that has no tiles for it.
 pub(super) const HIDDEN: f64 = 4.0;
 
-/// Whether a kernel over `parallel`, whose threads run the loops `serial` around `child`, has a product that tiles would need one of these loops for as well.
+/// Whether a kernel over `parallel`, whose threads run the loops `serial` around `child`, has a product that
+/// tiles would need one of these loops for as well.
 pub(super) fn hidden(
     node: &Node,
     parallel: &[isl::UnionPwAff],
@@ -76,14 +80,15 @@ fn moves(m: &Movement, l: usize) -> bool {
     m.steps[l].as_ref().is_some_and(|step| step.iter().any(|d| *d != 0.0))
 }
 
-/// Whether some access doesn't move along one of the first loops, and another one doesn't along a second one, each along the other's.
+/// Whether some access doesn't move along one of the first loops, and another one doesn't along a second one,
+/// each along the other's.
 fn reuse(all: &[Movement], loops: usize) -> bool {
     let along = |l: usize, k: usize| all.iter().any(|m| !moves(m, l) && moves(m, k));
     (0..loops).any(|l| (0..l).any(|k| along(l, k) && along(k, l)))
 }
 
-/// Whether what passes between groups of statements, and isn't in an array of the program, has no more elements than some array that the program
-/// writes in the same iterations.
+/// Whether what passes between groups of statements, and isn't in an array of the program, has no more
+/// elements than some array that the program writes in the same iterations.
 pub(super) fn fits(node: &Node, groups: &[isl::UnionSet]) -> Result<bool> {
     let scop = node.model.scop;
     for id in (0..scop.arrays.len()).map(ArrayId) {

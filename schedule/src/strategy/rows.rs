@@ -1,17 +1,20 @@
-//! Rows that a block has to itself: reductions along a row and what uses their results, one after the other, in one launch.
+//! Rows that a block has to itself: reductions along a row and what uses their results, one after the other,
+//! in one launch.
 //!
 //! ```text
 //! for i  { m = max over j x[i][j];  for j y[i][j] = exp(x[i][j] - m);  s = sum over j y[i][j];  for j y[i][j] /= s }
 //! ```
-//! are four launches, each of which reads or writes whole matrices. A block of a few rows copies them to shared memory once, runs the four as steps with a
-//! barrier behind each, and stores results: [`super::ROWS`].
+//! are four launches, each of which reads or writes whole matrices. A block of a few rows copies them to
+//! shared memory once, runs the four as steps with a barrier behind each, and stores results:
+//! [`super::ROWS`].
 //!
 //! # Which
 //! Consecutive kernels `K0 .. Kn` of the launches' sequence, where
 //! 1. the first members of all, as one, are coincident: no dependence joins two rows;
-//! 2. some have one member and loops beneath that aren't nested (reductions in order, one thread a row), some two and no loop;
-//! 3. there is an array of rows: of two dimensions, the first subscript the row plus a constant, the second from 0 to less than [`COLUMNS`], and it is read by a
-//!    reduction or touched by several of the kernels.
+//! 2. some have one member and loops beneath that aren't nested (reductions in order, one thread a row), some
+//!    two and no loop;
+//! 3. there is an array of rows: of two dimensions, the first subscript the row plus a constant, the second
+//!    from 0 to less than [`COLUMNS`], and it is read by a reduction or touched by several of the kernels.
 //!
 //! Sizes are known at run time: shorter and longer rows, and few of them, are launched kernel by kernel.
 
@@ -276,7 +279,8 @@ pub(crate) fn arrays(
     Ok(out)
 }
 
-/// Whether all accesses of a domain to an array are loads, also of what was stored before, and stores of single elements.
+/// Whether all accesses of a domain to an array are loads, also of what was stored before, and stores of
+/// single elements.
 fn is_plain(scop: &Scop, id: ArrayId, domain: &isl::UnionSet) -> Result<bool> {
     for set in domain.sets()? {
         let Some((_, s)) = scop.statement_named(&set.tuple_name()?.unwrap_or_default()) else {

@@ -1,13 +1,15 @@
 //! Sizes that the program fixes, as parameters.
 //!
-//! **Problem.** The elimination behind Farkas' lemma is exponential in constraints with large constants: isl's scheduler takes minutes where
-//! all sizes are constants, and none where they are parameters. Constraints that are simplified by the domain first are quick, yet hide
-//! parallelism (a Cholesky factorisation of 4000 × 4000 elements has none left).
+//! **Problem.** The elimination behind Farkas' lemma is exponential in constraints with large constants:
+//! isl's scheduler takes minutes where all sizes are constants, and none where they are parameters.
+//! Constraints that are simplified by the domain first are quick, yet hide parallelism (a Cholesky
+//! factorisation of 4000 × 4000 elements has none left).
 //!
-//! **Method.** Every constant `c` of a constraint that is near a large one is written as that size and a small rest, and the size becomes
-//! a parameter, of which only its place in the order of sizes is known. What is valid for all values of the parameters is so for
-//! the program's: the schedule is found for the parameters, and they are then replaced by their values. Nothing rests on it: the
-//! mapped schedule is proved with the constants.
+//! **Method.** Every constant `c` of a constraint that is near a large one is written as that size and a
+//! small rest, and the size becomes a parameter, of which only its place in the order of sizes is known. What
+//! is valid for all values of the parameters is so for the program's: the schedule is found for the
+//! parameters, and they are then replaced by their values. Nothing rests on it: the mapped schedule is proved
+//! with the constants.
 
 use crate::tree::{Tree, member_map};
 use crate::{Band, Result, ScheduleTree};

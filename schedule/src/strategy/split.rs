@@ -1,14 +1,16 @@
-//! Index-set splitting (Griebl, Feautrier, Lengauer, "Index set splitting", IJPP 2000): where a statement reads, in some of its
-//! instances, the very element that it writes, these instances are a hyperplane on whose two sides the dependences differ.
+//! Index-set splitting (Griebl, Feautrier, Lengauer, "Index set splitting", IJPP 2000): where a statement
+//! reads, in some of its instances, the very element that it writes, these instances are a hyperplane on
+//! whose two sides the dependences differ.
 //!
-//! **Argument.** A leaf with one statement becomes a sequence of the statement's parts. Under the same loops every instance is
-//! alone in its iteration, so the order of the parts does not matter there and the order of the program is unchanged; but the
-//! placement can now distribute the loops over the parts.
+//! **Argument.** A leaf with one statement becomes a sequence of the statement's parts. Under the same loops
+//! every instance is alone in its iteration, so the order of the parts does not matter there and the order of
+//! the program is unchanged; but the placement can now distribute the loops over the parts.
 //!
 //! # Example
-//! Floyd-Warshall, `for k, i, j: P[i][j] = min(P[i][j], P[i][k] + P[k][j])`: for a fixed `k` the row `i = k` and the column `j = k` are written
-//! and read by all others, and no loop is parallel. The hyperplanes are `j = k` and `i = k`; of the nine parts none
-//! depends on itself, and those before, on and behind the row and column are ordered.
+//! Floyd-Warshall, `for k, i, j: P[i][j] = min(P[i][j], P[i][k] + P[k][j])`: for a fixed `k` the row `i = k`
+//! and the column `j = k` are written and read by all others, and no loop is parallel. The hyperplanes are
+//! `j = k` and `i = k`; of the nine parts none depends on itself, and those before, on and behind the row and
+//! column are ordered.
 
 use crate::Result;
 use crate::tree::{ScheduleTree, Tree};
@@ -77,8 +79,8 @@ fn parts(scop: &Scop, stmt: &Statement, domain: &isl::Set) -> Result<Vec<isl::Se
     Ok(parts)
 }
 
-/// Where the statement reads what it writes in the same instance: functions of the iteration that are zero there, and not
-/// everywhere.
+/// Where the statement reads what it writes in the same instance: functions of the iteration that are zero
+/// there, and not everywhere.
 fn hyperplanes(scop: &Scop, stmt: &Statement, domain: &isl::Set) -> Result<Vec<isl::Aff>> {
     let mut out: Vec<isl::Aff> = Vec::new();
     for w in stmt.accesses.iter().filter(|a| a.kind != AccessKind::Read) {

@@ -1,13 +1,15 @@
-//! Wavefronts (Lamport, "The parallel execution of DO loops", CACM 1974): where no loop is parallel, the hyperplanes of equal
-//! sum of a permutable band's members are.
+//! Wavefronts (Lamport, "The parallel execution of DO loops", CACM 1974): where no loop is parallel, the
+//! hyperplanes of equal sum of a permutable band's members are.
 //!
-//! **Argument.** Let every dependence have non-negative distances `d0 .. dp` along the band's members and let `f = m0 + … + mp`
-//! run outside. A dependence with distance 0 along `f` has `d0 = … = dp = 0`: with `f` on the host, all members are coincident.
-//! A chain of loops is first made permutable by skewing each member with small multiples of the ones outside it. Skewing is
-//! triangular with ones on the diagonal, so distance zero along all skewed members is distance zero along all members
-//! of the chain: those, without skew, are what is mapped. The last one has factor 1 in `f`, so `f` and the others determine it.
+//! **Argument.** Let every dependence have non-negative distances `d0 .. dp` along the band's members and let
+//! `f = m0 + … + mp` run outside. A dependence with distance 0 along `f` has `d0 = … = dp = 0`: with `f` on
+//! the host, all members are coincident. A chain of loops is first made permutable by skewing each member
+//! with small multiples of the ones outside it. Skewing is triangular with ones on the diagonal, so distance
+//! zero along all skewed members is distance zero along all members of the chain: those, without skew, are
+//! what is mapped. The last one has factor 1 in `f`, so `f` and the others determine it.
 //!
-//! Example: Gauss-Seidel's `(t, i, j)` becomes `(t, t + i, 2t + i + j)`, hence `f = 4t + 2i + j`, with `t` and `i` mapped.
+//! Example: Gauss-Seidel's `(t, i, j)` becomes `(t, t + i, 2t + i + j)`, hence `f = 4t + 2i + j`, with `t`
+//! and `i` mapped.
 
 use super::node::nonnegative;
 use crate::Result;
@@ -20,7 +22,8 @@ const MAX_FACTOR: i64 = 2;
 pub struct Wavefront {
     /// The sum, sequential.
     pub front: isl::UnionPwAff,
-    /// How many members of the chain it replaces. All but the last of them are coincident beneath it, and determine the last.
+    /// How many members of the chain it replaces. All but the last of them are coincident beneath it, and
+    /// determine the last.
     pub replaces: usize,
 }
 

@@ -1,13 +1,15 @@
 //! The band that time tilings start from: a logical time that carries every dependence, and space dimensions.
 //!
-//! Statement `S_i` at time iteration `t` runs at the logical time `levels · t + level(i)` (Grosser, Cohen, Kelly, Ramanujam, Sadayappan,
-//! Verdoolaege, "Split tiling for GPUs", GPGPU-6 2013, section 3.3): statements of one iteration that don't depend on each other share a
-//! level. The space coordinates of an instance are those of the element that it writes, the last subscripts, so that loops which count
-//! from different bounds line up; where that doesn't bound the slopes, they are the loops' counters.
+//! Statement `S_i` at time iteration `t` runs at the logical time `levels · t + level(i)` (Grosser, Cohen,
+//! Kelly, Ramanujam, Sadayappan, Verdoolaege, "Split tiling for GPUs", GPGPU-6 2013, section 3.3): statements
+//! of one iteration that don't depend on each other share a level. The space coordinates of an instance are
+//! those of the element that it writes, the last subscripts, so that loops which count from different bounds
+//! line up; where that doesn't bound the slopes, they are the loops' counters.
 //!
 //! # Invariants
 //! - Every dependence goes forward in logical time, by at least 1.
-//! - With `(dt, ds)` the distance of any dependence along a space dimension: `-backward dt <= ds <= forward dt`.
+//! - With `(dt, ds)` the distance of any dependence along a space dimension:
+//!   `-backward dt <= ds <= forward dt`.
 
 use super::NotTiled;
 use crate::{Dependences, Result, known};
@@ -89,7 +91,8 @@ pub struct Band {
 pub struct Form {
     /// By coordinate, logical time first.
     pub weights: Vec<i64>,
-    /// By how much it grows where what it stands for, a counter, grows by one: the levels, where it has to do with logical time.
+    /// By how much it grows where what it stands for, a counter, grows by one: the levels, where it has to do
+    /// with logical time.
     pub unit: i64,
 }
 
@@ -159,8 +162,8 @@ pub(super) fn names(prefix: &str, n: usize) -> Vec<String> {
     (0..n).map(|i| format!("{prefix}{i}")).collect()
 }
 
-/// For each statement the longest chain of dependences within one time iteration that ends in it; `None` if there is a circle, or a
-/// dependence of a statement on itself.
+/// For each statement the longest chain of dependences within one time iteration that ends in it; `None` if
+/// there is a circle, or a dependence of a statement on itself.
 fn levels(scop: &Scop, deps: &isl::UnionMap) -> Result<Option<Vec<i64>>> {
     let n = scop.statements.len();
     let mut edges = Vec::new();
@@ -253,11 +256,12 @@ fn slopes(
     Ok(Ok(slopes))
 }
 
-/// The largest `sign · ds / dt` over the distances `{ [dt, ds] }`, of which all have `dt >= 1`; `None` if there is none.
+/// The largest `sign · ds / dt` over the distances `{ [dt, ds] }`, of which all have `dt >= 1`; `None` if
+/// there is none.
 ///
-/// With `r = ds / dt` and `y = 1 / dt` a constraint `a dt + b ds + c >= 0` becomes `a + b r + c y >= 0`: a linear program (Charnes and
-/// Cooper, "Programming with linear fractional functionals", 1962), rational, of two variables. isl's sets are of integers, so the vertices
-/// are looked at here.
+/// With `r = ds / dt` and `y = 1 / dt` a constraint `a dt + b ds + c >= 0` becomes `a + b r + c y >= 0`: a
+/// linear program (Charnes and Cooper, "Programming with linear fractional functionals", 1962), rational, of
+/// two variables. isl's sets are of integers, so the vertices are looked at here.
 fn steepest(distances: &isl::BasicSet, sign: i64) -> Result<Option<Ratio>> {
     let set = isl::DimType::Set;
     // 0 <= y <= 1

@@ -1,14 +1,15 @@
-//! Diamond tiling (Bandishti, Pananilath, Bondhugula, "Tiling stencil computations to maximize parallelism", SC 2012; conditions on
-//! the sizes: Grosser, "A decoupled approach to high-level loop optimization", 2014, section 6.1) of time and the outermost space dimension,
-//! with parallelograms along the others.
+//! Diamond tiling (Bandishti, Pananilath, Bondhugula, "Tiling stencil computations to maximize parallelism",
+//! SC 2012; conditions on the sizes: Grosser, "A decoupled approach to high-level loop optimization", 2014,
+//! section 6.1) of time and the outermost space dimension, with parallelograms along the others.
 //!
 //! The hyperplanes are the edges of the cone of dependences: with `d` the common denominator of the slopes,
 //! ```text
 //! x = d (δ¹ t + s0),   y = d (δ⁰ t - s0),   i = ⌊x / n⌋,   j = ⌊y / n⌋
 //! ```
-//! No dependence lowers `x` or `y`. Tiles with one sum `T = i + j` are one launch: from one of them to another, `i` or `j` falls. Equal sizes
-//! along both hyperplanes make `x + y`, hence `T`, a function of time alone up to rounding: all tiles of a launch start at once. The
-//! determinant of the hyperplanes is `d² (δ⁰ + δ¹)`; sizes that are multiples of it give all tiles the same points.
+//! No dependence lowers `x` or `y`. Tiles with one sum `T = i + j` are one launch: from one of them to
+//! another, `i` or `j` falls. Equal sizes along both hyperplanes make `x + y`, hence `T`, a function of time
+//! alone up to rounding: all tiles of a launch start at once. The determinant of the hyperplanes is
+//! `d² (δ⁰ + δ¹)`; sizes that are multiples of it give all tiles the same points.
 
 use super::NotTiled;
 use super::band::{Band, Ratio, Slopes};
@@ -44,7 +45,8 @@ impl Diamond {
         Diamond { size: (size + determinant - 1) / determinant * determinant, den, forward, backward }
     }
 
-    /// The first time of tile `T` is `t >= (size T) / (forward + backward)`, the last one that many times later.
+    /// The first time of tile `T` is `t >= (size T) / (forward + backward)`, the last one that many times
+    /// later.
     fn add(&self, place: &mut Place) {
         let Diamond { size, den, forward, backward } = *self;
         place.block("b0");
@@ -53,7 +55,8 @@ impl Diamond {
         // Sizes are multiples of the sum of the slopes, so tiles start at whole times.
         let rise = size / (forward + backward);
         place.time(&format!("t - {rise} * T"), 2 * rise);
-        // x = size b0 + x', s0 = (x - backward t) / den: the least coordinate is that of x' = 0 at the last time.
+        // x = size b0 + x', s0 = (x - backward t) / den: the least coordinate is that of x' = 0 at the last
+        // time.
         let reach = (backward * 2 * rise + den - 1) / den;
         let drift = backward * rise;
         // s0 = (size b0 - drift T) / den + local - reach, both quotients whole.

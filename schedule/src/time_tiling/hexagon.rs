@@ -1,20 +1,23 @@
-//! Hybrid hexagonal/parallelogram tiling (Grosser, Cohen, Holewinski, Sadayappan, Verdoolaege, "Hybrid hexagonal/classical tiling for
-//! GPUs", CGO 2014, section 3): hexagons in time and the outermost space dimension, parallelograms along the others.
+//! Hybrid hexagonal/parallelogram tiling (Grosser, Cohen, Holewinski, Sadayappan, Verdoolaege, "Hybrid
+//! hexagonal/classical tiling for GPUs", CGO 2014, section 3): hexagons in time and the outermost space
+//! dimension, parallelograms along the others.
 //!
 //! # Shape
-//! With slopes `δ⁰`, `δ¹`, `f0 = ⌊δ⁰ h⌋` and `f1 = ⌊δ¹ h⌋`, hexagons lie in boxes of `2h + 2` times and `2 w + 2 + f0 + f1` points. Time tile
-//! `T` consists of the hexagons of phase 0 and, half a box later and half a box to the side, those of phase 1. Local coordinates of
-//! phase 1 are
+//! With slopes `δ⁰`, `δ¹`, `f0 = ⌊δ⁰ h⌋` and `f1 = ⌊δ¹ h⌋`, hexagons lie in boxes of `2h + 2` times and
+//! `2 w + 2 + f0 + f1` points. Time tile `T` consists of the hexagons of phase 0 and, half a box later and
+//! half a box to the side, those of phase 1. Local coordinates of phase 1 are
 //! ```text
 //! a = t - (2h + 2) T,   b = s0 + T (f1 - f0) - (2w + 2 + f0 + f1) S0
 //! ```
-//! and with `t + h + 1` for `t` and `s0 + f0 + w + 1` for `s0` those of phase 0. A point is in the hexagon if (`d` the slopes' denominators)
+//! and with `t + h + 1` for `t` and `s0 + f0 + w + 1` for `s0` those of phase 0. A point is in the hexagon if
+//! (`d` the slopes' denominators)
 //! ```text
 //! δ⁰ a - b <= (2h + 1) δ⁰ - f0                     δ¹ a + b <= (2h + 1) δ¹ + f0 + w           the top
 //! δ¹ a + b >= h δ¹ - (d¹ - 1) / d¹                 δ⁰ a - b >= h δ⁰ - f0 - w - f1 - (d⁰ - 1) / d⁰
 //! ```
-//! Each point of the plane is in one hexagon if `w >= max(δ⁰ + {δ⁰ h}, δ¹ + {δ¹ h}) - 1`, which [`Hexagon::new`] sees to; all hexagons have the
-//! same points. Hexagons of one phase of one `T` don't depend on each other.
+//! Each point of the plane is in one hexagon if `w >= max(δ⁰ + {δ⁰ h}, δ¹ + {δ¹ h}) - 1`, which
+//! [`Hexagon::new`] sees to; all hexagons have the same points. Hexagons of one phase of one `T` don't depend
+//! on each other.
 
 use super::NotTiled;
 use super::band::{Band, Ratio, Slopes};
@@ -32,8 +35,8 @@ pub struct Hexagon {
 }
 
 impl Hexagon {
-    /// The hexagon for this height and width, or the next larger one: `h + 1` becomes a multiple of `levels`, so that all tiles start with the
-    /// same statement, and `w` is at least what makes the shape convex.
+    /// The hexagon for this height and width, or the next larger one: `h + 1` becomes a multiple of `levels`,
+    /// so that all tiles start with the same statement, and `w` is at least what makes the shape convex.
     pub fn new(h: i64, w: i64, levels: i64, slopes: Slopes) -> Hexagon {
         let h = (h.max(0) + 1 + levels - 1) / levels * levels - 1;
         // δ + {δ h} - 1 = (num + (num h) mod den - den) / den
@@ -52,7 +55,8 @@ impl Hexagon {
         (2 * self.h + 2, 2 * self.w + 2 + f0 + f1)
     }
 
-    /// Adds `T`, the block `b0`, the time `a` in the tile (not yet as a step) and the local coordinate `l0` of the hexagons of a phase.
+    /// Adds `T`, the block `b0`, the time `a` in the tile (not yet as a step) and the local coordinate `l0`
+    /// of the hexagons of a phase.
     pub(super) fn add(&self, place: &mut Place, phase: i64) {
         let ((f0, f1), (height, width)) = (self.floors(), self.extents());
         let (h, w) = (self.h, self.w);

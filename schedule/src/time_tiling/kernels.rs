@@ -1,7 +1,9 @@
-//! From phases to kernels: the host's loop over time tiles, grids, blocks, and the schedule of a thread with its barriers.
+//! From phases to kernels: the host's loop over time tiles, grids, blocks, and the schedule of a thread with
+//! its barriers.
 //!
-//! The bounds of grids, steps and launches come from a box around all points, projected rationally: a launch or a block may turn
-//! out to have nothing to do, and a step no points. Kernels with steps may be launched idle, see rule 2 of [`crate::legality`].
+//! The bounds of grids, steps and launches come from a box around all points, projected rationally: a launch
+//! or a block may turn out to have nothing to do, and a step no points. Kernels with steps may be launched
+//! idle, see rule 2 of [`crate::legality`].
 
 use super::band::{Band, Form, names};
 use super::shape::Phase;
@@ -17,13 +19,16 @@ use pollyrs_scop::Scop;
 
 /// Threads of a block: enough to hide latency, few enough that several blocks share a multiprocessor.
 const THREADS: i64 = 256;
-/// In three dimensions: there are fewer hexagons than multiprocessors, and each step of a stage is a plane of a parallelogram. With 256, 512 and 1024 threads and
-/// tiles of 1x1x32x32 heat3d27 had 20, 30 and 40 GStencil/s on an H200.
+/// In three dimensions: there are fewer hexagons than multiprocessors, and each step of a stage is a plane of
+/// a parallelogram. With 256, 512 and 1024 threads and tiles of 1x1x32x32 heat3d27 had 20, 30 and 40
+/// GStencil/s on an H200.
 const THREADS_3D: i64 = 1024;
 const WARP: i64 = 32;
-/// In two dimensions a thread has all rows of its columns: the rows of a step have the same bounds for all threads, and a value in the window is
-/// loaded once for the points above and below it. There are about as many hexagons as multiprocessors, so a block has one alone. On an H200 with tiles
-/// of 5x6 laplacian2d had 352 GStencil/s with 4x128 threads, 436 with 1x256, 286 with 2x256, 200 with 1x512, which have 128 registers.
+/// In two dimensions a thread has all rows of its columns: the rows of a step have the same bounds for all
+/// threads, and a value in the window is loaded once for the points above and below it. There are about as
+/// many hexagons as multiprocessors, so a block has one alone. On an H200 with tiles of 5x6 laplacian2d had
+/// 352 GStencil/s with 4x128 threads, 436 with 1x256, 286 with 2x256, 200 with 1x512, which have 128
+/// registers.
 pub const ROW_2D: i64 = 256;
 /// Fewer threads than these leave a multiprocessor idle: then rows are spread as well.
 const FEW: i64 = 96;
@@ -79,9 +84,9 @@ pub(super) fn build(
     }))
 }
 
-/// The launches of `tiles` that have a grid. Without integer divisions, `tiles` and the blocks of one launch are each a little larger than what
-/// there is; where there is no block at all, the grid's bounds have no value, and code that trusts the context would run for a block that
-/// it does not know.
+/// The launches of `tiles` that have a grid. Without integer divisions, `tiles` and the blocks of one launch
+/// are each a little larger than what there is; where there is no block at all, the grid's bounds have no
+/// value, and code that trusts the context would run for a block that it does not know.
 fn with_grid(tiles: isl::Set, kernel: &MappedKernel) -> Result<isl::Set> {
     let mut all = tiles.clone();
     for g in &kernel.grid {
@@ -97,7 +102,8 @@ fn with_grid(tiles: isl::Set, kernel: &MappedKernel) -> Result<isl::Set> {
     if tiles.is_subset(&all)? { Ok(tiles) } else { Ok(all.coalesce()?) }
 }
 
-/// What is around all points: `[params] -> { [logical time, space] }`, an interval of each form; `None` where one does not bound a form.
+/// What is around all points: `[params] -> { [logical time, space] }`, an interval of each form; `None` where
+/// one does not bound a form.
 pub(super) fn hull(band: &Band, coordinates: &isl::UnionMap) -> Result<Option<isl::Set>> {
     let ctx = coordinates.context();
     let all = names("x", band.dims + 1);
@@ -129,8 +135,8 @@ pub(super) fn values_of(form: &Form, band: &Band, coordinates: &isl::UnionMap) -
         true => Some(interval(values)?),
         false => None,
     };
-    // Where statements have bounds that can't be compared, the interval has several pieces, and one piece around it reaches as far
-    // as the parameters' types do: a grid of millions of idle blocks.
+    // Where statements have bounds that can't be compared, the interval has several pieces, and one piece
+    // around it reaches as far as the parameters' types do: a grid of millions of idle blocks.
     Ok(match exact {
         Some(exact) if !bounded(&around)? || !around.is_subset(&exact)? => Some(exact),
         _ if bounded(&around)? => Some(around),
@@ -258,8 +264,8 @@ impl Text {
     }
 }
 
-/// The kernel of a phase. `reach` is what the hull of all points covers: `[params] -> { [T, blocks, steps, local] }`; the last one of the host's parameters
-/// is `T`.
+/// The kernel of a phase. `reach` is what the hull of all points covers:
+/// `[params] -> { [T, blocks, steps, local] }`; the last one of the host's parameters is `T`.
 pub(super) fn kernel(
     of: &Launches<'_>,
     (name, host): (&str, &[String]),
@@ -385,8 +391,8 @@ impl Thread<'_> {
         Ok(isl::MultiUnionPwAff::from_union_map(self.mine.clone().apply_range(map)?)?.at(0)?)
     }
 
-    /// `for steps { for turns { statements }; barrier }`; with windows
-    /// `for stages { _enter; for turns { copies }; barrier; for the last coordinate of steps { for turns { statements }; barrier } }`
+    /// `for steps { for turns { statements }; barrier }`; with windows `for stages { _enter; for turns {
+    /// copies }; barrier; for the last coordinate of steps { for turns { statements }; barrier } }`
     fn schedule(
         &self,
         (c, l): (&[String], &[String]),

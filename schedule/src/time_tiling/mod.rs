@@ -1,23 +1,27 @@
-//! Time tilings of stencils: several time steps of a tile in one launch, without redundant points, by schedules that the general code
-//! generator and the checker understand.
+//! Time tilings of stencils: several time steps of a tile in one launch, without redundant points, by
+//! schedules that the general code generator and the checker understand.
 //!
 //! ```text
 //! Scop, Dependences ─recognise→ Band ─hexagon | diamond | split→ phases ─kernels→ MappedScop
 //! ```
-//! The loop over time tiles `T` runs on the host, the phases of one `T` are launches in order, tiles of a phase are blocks. A block runs its steps
-//! one after the other with a barrier behind each; the points of a step are spread over the threads, in turns where there are more.
+//! The loop over time tiles `T` runs on the host, the phases of one `T` are launches in order, tiles of a
+//! phase are blocks. A block runs its steps one after the other with a barrier behind each; the points of a
+//! step are spread over the threads, in turns where there are more.
 //!
 //! # Invariants
 //! - A [`Band`]'s logical time carries every dependence, so points of one step never depend on each other.
-//! - A strategy's phases partition the whole, unbounded space, and keep the order of every dependence within the band's slopes: the tests prove
-//!   both for many slopes and sizes. [`crate::legality::check`] proves it again for each SCoP, from its dependences.
-//! - Anti dependences are among those that the band carries, so arrays hold what they do in the program. Values that pass between the steps
-//!   of a block do so in shared memory (`windows`); those that are needed elsewhere, or last, are stored to the arrays as well (`passing`).
+//! - A strategy's phases partition the whole, unbounded space, and keep the order of every dependence within
+//!   the band's slopes: the tests prove both for many slopes and sizes. [`crate::legality::check`] proves it
+//!   again for each SCoP, from its dependences.
+//! - Anti dependences are among those that the band carries, so arrays hold what they do in the program.
+//!   Values that pass between the steps of a block do so in shared memory (`windows`); those that are needed
+//!   elsewhere, or last, are stored to the arrays as well (`passing`).
 //!
 //! [`waves`] are the same for loops of which none is parallel, beneath any host loops.
 //!
 //! # Example
-//! `for t, for i: A[(t+1)%2][i] = f(A[t%2][i-1 .. i+1])` by hexagons with `h = 1`, `w = 1`: boxes of 4 times and 6 points.
+//! `for t, for i: A[(t+1)%2][i] = f(A[t%2][i-1 .. i+1])` by hexagons with `h = 1`, `w = 1`: boxes of 4 times
+//! and 6 points.
 //! ```text
 //! host      for T { K0[T]; K1[T] }
 //! K1        S[t, i] with a = t - 4 T, b = i - 6 _b0 and 1 <= a + b <= 5 and -3 <= a - b <= 2

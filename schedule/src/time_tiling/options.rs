@@ -22,7 +22,8 @@ pub struct Techniques {
     pub passing: bool,
     /// The cache lines of the next stage are asked for while one is computed.
     pub ahead: bool,
-    /// In two dimensions, the rows of a step are spread over several times as many threads: where a point takes long, more of them hide it.
+    /// In two dimensions, the rows of a step are spread over several times as many threads: where a point
+    /// takes long, more of them hide it.
     pub spread: bool,
 }
 

@@ -1,14 +1,18 @@
-//! Writes that a block needs not store: values that no one reads outside of the stage they are computed in, in cells that are written again.
+//! Writes that a block needs not store: values that no one reads outside of the stage they are computed in,
+//! in cells that are written again.
 //!
 //! # Shape
-//! All stages of a phase have the same points but for translation, and the dependences of a stencil have the same distances everywhere but at its
-//! borders. So with `P` the points of one stage, and `D` the distances from a statement's writes to their reads and to the next write, what may
-//! be left out is `{ x in P : x + d in P for all d in D }`, translated to each stage. Reads beyond the borders would only make it smaller, and
-//! writes that no other follows are taken out of it. That it is right is the checker's to prove.
+//! All stages of a phase have the same points but for translation, and the dependences of a stencil have the
+//! same distances everywhere but at its borders. So with `P` the points of one stage, and `D` the distances
+//! from a statement's writes to their reads and to the next write, what may be left out is
+//! `{ x in P : x + d in P for all d in D }`, translated to each stage. Reads beyond the borders would only
+//! make it smaller, and writes that no other follows are taken out of it. That it is right is the checker's
+//! to prove.
 //!
 //! # Example
-//! `A[(t+1)%2][i] = f(A[t%2][i-1 .. i+1])` in a hexagon with `h = 3`, `w = 2`: the rows of steps 0 to 7 have 3, 5, 7, 9, 9, 7, 5, 3 points; what is
-//! left out of them are 3, 5, 7, 7, 5, 3, 0 and 0: those of which the neighbours one step later and the place two steps later are inside.
+//! `A[(t+1)%2][i] = f(A[t%2][i-1 .. i+1])` in a hexagon with `h = 3`, `w = 2`: the rows of steps 0 to 7 have
+//! 3, 5, 7, 9, 9, 7, 5, 3 points; what is left out of them are 3, 5, 7, 7, 5, 3, 0 and 0: those of which the
+//! neighbours one step later and the place two steps later are inside.
 
 use super::band::names;
 use super::windows::{Site, at_block, place_tuple};
@@ -16,7 +20,8 @@ use crate::Result;
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, ArrayId};
 
-/// `[params, _h0, _b*] -> { S[i] -> _enter[p] }`: the writes to an array in the stages `full` that need no store.
+/// `[params, _h0, _b*] -> { S[i] -> _enter[p] }`: the writes to an array in the stages `full` that need no
+/// store.
 pub(super) fn writes(site: &Site<'_>, array: ArrayId, full: &isl::Set) -> Result<isl::UnionMap> {
     let Site { scop, deps, band, phase, known, .. } = site;
     let ctx = &scop.ctx;

@@ -1,4 +1,5 @@
-//! The tiling of a SCoP in a window of time and one space dimension, point by point: what `pollyrs show --tiles` draws.
+//! The tiling of a SCoP in a window of time and one space dimension, point by point: what
+//! `pollyrs show --tiles` draws.
 
 use super::{Band, TimeTiling, phases};
 use crate::Result;
@@ -28,7 +29,8 @@ impl fmt::Display for TilePoint {
 /// Logical times and points along the first space dimension; the other coordinates are 0.
 const WINDOW: (i64, i64) = (20, 56);
 
-/// All points of the window, sorted. A point that no tile or more than one has is missing or there more than once.
+/// All points of the window, sorted. A point that no tile or more than one has is missing or there more than
+/// once.
 pub fn picture(ctx: &isl::Context, tiling: TimeTiling, band: &Band, sizes: &[i64]) -> Result<Vec<TilePoint>> {
     let phases = match phases(ctx, tiling, band, sizes)? {
         Ok(p) => p,

@@ -4,11 +4,13 @@ use super::band::{Ratio, Slopes, names};
 use crate::Result;
 use pollyrs_isl as isl;
 
-/// A kind of tile. The tiles of one phase with the same `T` are one launch; for each `T` the phases are launched in order.
+/// A kind of tile. The tiles of one phase with the same `T` are one launch; for each `T` the phases are
+/// launched in order.
 #[derive(Clone, Debug)]
 pub struct Phase {
-    /// `{ [logical time, space] -> [T, blocks, steps, local] }`, single-valued: the tile, the step in the tile between whose barriers a point
-    /// is computed, and the place among the points of the step. All constraints are affine, so that fixing the tile leaves no division.
+    /// `{ [logical time, space] -> [T, blocks, steps, local] }`, single-valued: the tile, the step in the
+    /// tile between whose barriers a point is computed, and the place among the points of the step. All
+    /// constraints are affine, so that fixing the tile leaves no division.
     pub place: isl::Map,
     pub blocks: usize,
     pub steps: usize,
@@ -58,9 +60,10 @@ impl Place {
         self.constraints.push(constraint);
     }
 
-    /// Parallelogram tiles of width `w` along dimension `d`, one after the other (Grosser, Cohen, Holewinski, Sadayappan, Verdoolaege,
-    /// "Hybrid hexagonal/classical tiling for GPUs", CGO 2014, formulas 16 and 19): `S = ⌊(s + δ¹ u) / w⌋`, with `u` the time in the tile.
-    /// No dependence goes to a smaller `S`, since `s` falls by at most `δ¹` in a unit of time.
+    /// Parallelogram tiles of width `w` along dimension `d`, one after the other (Grosser, Cohen, Holewinski,
+    /// Sadayappan, Verdoolaege, "Hybrid hexagonal/classical tiling for GPUs", CGO 2014, formulas 16 and 19):
+    /// `S = ⌊(s + δ¹ u) / w⌋`, with `u` the time in the tile. No dependence goes to a smaller `S`, since `s`
+    /// falls by at most `δ¹` in a unit of time.
     pub fn parallelogram(&mut self, d: usize, slopes: Slopes, u: &str, w: i64) {
         let Ratio { num, den } = slopes.backward;
         let shift = if den == 1 { format!("{num} * {u}") } else { format!("floor(({num} * {u}) / {den})") };

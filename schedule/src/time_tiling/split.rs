@@ -1,16 +1,20 @@
-//! Split tiling (Grosser, Cohen, Kelly, Ramanujam, Sadayappan, Verdoolaege, "Split tiling for GPUs", GPGPU-6 2013) with rectangular bases.
+//! Split tiling (Grosser, Cohen, Kelly, Ramanujam, Sadayappan, Verdoolaege, "Split tiling for GPUs",
+//! GPGPU-6 2013) with rectangular bases.
 //!
-//! Bands of `h` logical times run one after the other. Within a band each space dimension is cut into *upright* tiles, which narrow by the
-//! slopes from one time to the next and so need nothing of their neighbours in the band, and *inverted* ones between them, which widen:
+//! Bands of `h` logical times run one after the other. Within a band each space dimension is cut into
+//! *upright* tiles, which narrow by the slopes from one time to the next and so need nothing of their
+//! neighbours in the band, and *inverted* ones between them, which widen:
 //! ```text
 //! a = t - h T,   b = s - p S
 //! upright    δ⁰ a <= b <= u - δ¹ a              inverted    u - δ¹ a < b < p + δ⁰ a
 //! ```
-//! A *colour* says for each dimension which of the two a tile is; there are `2^n` for `n` split dimensions, and all tiles of one colour are one launch. Along each
-//! dimension a dependence in a band stays in its tile or goes from an upright tile to an inverted one, so colours run in the order of the
-//! number of their inverted dimensions.
+//! A *colour* says for each dimension which of the two a tile is; there are `2^n` for `n` split dimensions,
+//! and all tiles of one colour are one launch. Along each dimension a dependence in a band stays in its tile
+//! or goes from an upright tile to an inverted one, so colours run in the order of the number of their
+//! inverted dimensions.
 //!
-//! Only the two outermost dimensions are split; along the third there are parallelograms, so there are at most four launches a band.
+//! Only the two outermost dimensions are split; along the third there are parallelograms, so there are at
+//! most four launches a band.
 
 use super::NotTiled;
 use super::band::{Band, Ratio, Slopes};

@@ -25,7 +25,8 @@ pub fn assert_partition(phases: &[Phase], space: usize) {
     assert!(gap.is_empty().unwrap(), "gap at {}", gap.sample_point().unwrap());
 }
 
-/// Every dependence within the cone that spans at most `reach` times goes to a later launch, or to a later step of its tile.
+/// Every dependence within the cone that spans at most `reach` times goes to a later launch, or to a later
+/// step of its tile.
 pub fn assert_order(phases: &[Phase], slopes: &[Slopes], reach: i64) {
     let n = slopes.len();
     let mut that = vec![format!("0 < u - t <= {reach}")];

@@ -2,7 +2,8 @@ use super::*;
 use crate::legality::{Rule, check};
 use crate::testing::scop;
 
-/// Stencils: name, text, levels, and slopes along each dimension as forward and backward numerators and denominators.
+/// Stencils: name, text, levels, and slopes along each dimension as forward and backward numerators and
+/// denominators.
 #[allow(clippy::type_complexity)]
 const STENCILS: &[(&str, &str, i64, &[[i64; 4]])] = &[
     (
@@ -178,7 +179,8 @@ fn swapped_phases_are_found() {
     }
 }
 
-/// A launch for which the grid has no bounds: its blocks are beyond the context that the code of the kernel trusts.
+/// A launch for which the grid has no bounds: its blocks are beyond the context that the code of the kernel
+/// trusts.
 #[test]
 fn launches_without_a_grid_are_found() {
     for tiling in ALL {
@@ -381,7 +383,8 @@ fn broken_windows_are_found() {
 #[test]
 fn absent_instances_meet_writes_where_they_would() {
     for (text, disturbed) in [
-        // One plane is read and another one written; each point its own element; a point that there is not reads what others write.
+        // One plane is read and another one written; each point its own element; a point that there is not
+        // reads what others write.
         (STENCILS[0].1, vec![vec![]]),
         // Statements of one iteration write what the others read, each in steps of its own.
         (STENCILS[1].1, vec![vec![(1, 0)], vec![(0, 1)]]),

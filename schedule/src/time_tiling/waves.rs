@@ -1,18 +1,21 @@
-//! Tiles of wavefronts: where no loop is parallel, but a sum of permutable loops carries every dependence ([`crate::strategy`]'s wavefronts, Lamport,
-//! "The parallel execution of DO loops", CACM 1974), boxes of the permutable loops are tiles, and tiles of one sum are a launch (Wolfe,
-//! "More iteration space tiling", SC 1989; Irigoin and Triolet, "Supernode partitioning", POPL 1988).
+//! Tiles of wavefronts: where no loop is parallel, but a sum of permutable loops carries every dependence
+//! ([`crate::strategy`]'s wavefronts, Lamport, "The parallel execution of DO loops", CACM 1974), boxes of the
+//! permutable loops are tiles, and tiles of one sum are a launch (Wolfe, "More iteration space tiling", SC
+//! 1989; Irigoin and Triolet, "Supernode partitioning", POPL 1988).
 //!
 //! ```text
 //! x_k = n_k b_k + l_k, 0 <= l_k < n_k,   T = b_0 + … + b_m,   a = l_0 + … + l_m
 //! ```
-//! No dependence lowers an `x_k`. From one tile to another one `b_k` rises at least, hence `T`; in a tile the sum `a` of the local coordinates does: a step. A launch for each
-//! `T`, of which there are fewer by the size of a tile, and values that pass between the steps of a tile stay in shared memory. (With two loops
-//! these are diamonds of the skewed space.)
+//! No dependence lowers an `x_k`. From one tile to another one `b_k` rises at least, hence `T`; in a tile the
+//! sum `a` of the local coordinates does: a step. A launch for each `T`, of which there are fewer by the size
+//! of a tile, and values that pass between the steps of a tile stay in shared memory. (With two loops these
+//! are diamonds of the skewed space.)
 //!
 //! Statements of one iteration that follow each other are levels of a step, as in [`super::band`].
 //!
 //! # Example
-//! `for i, for j: A[i][j] = f(A[i-1][j], A[i][j-1])`, tiles of 64 x 64: 2 n / 64 launches of up to n / 64 blocks, each with 127 steps of up to 64 points.
+//! `for i, for j: A[i][j] = f(A[i-1][j], A[i][j-1])`, tiles of 64 x 64: 2 n / 64 launches of up to n / 64
+//! blocks, each with 127 steps of up to 64 points.
 
 use super::band::{Band, Form, names};
 use super::kernels::Bounds;
@@ -43,7 +46,8 @@ const MAX_LEVELS: usize = 8;
 /// Factors by which a loop may be skewed against another, as in [`crate::strategy`].
 const MAX_FACTOR: i64 = 2;
 
-/// The kernel of a front's tiles and its launches, `{ K[outer, T] }`; `None` if it has no such tiles. `sizes`: of tiles, outermost first; what is missing is chosen.
+/// The kernel of a front's tiles and its launches, `{ K[outer, T] }`; `None` if it has no such tiles.
+/// `sizes`: of tiles, outermost first; what is missing is chosen.
 pub(crate) fn kernel(
     scop: &Scop,
     deps: &Dependences,
@@ -96,8 +100,9 @@ pub(crate) fn kernel(
     Ok(Some((crate::domains::aligned(scop, kernel)?, launches)))
 }
 
-/// The grid of each launch, and the launches, `[params, _h*] -> { : ... }`, by the tiles of a box around the permutable loops' values: `T` is between the sums of
-/// their first and of their last ones, and one tile coordinate is what the others leave of it.
+/// The grid of each launch, and the launches, `[params, _h*] -> { : ... }`, by the tiles of a box around the
+/// permutable loops' values: `T` is between the sums of their first and of their last ones, and one tile
+/// coordinate is what the others leave of it.
 fn bounds(
     band: &Band,
     coordinates: &isl::UnionMap,
@@ -174,8 +179,8 @@ fn is_skewed(sum: &isl::UnionPwAff, domain: &isl::UnionSet) -> Result<bool> {
     Ok(skewed)
 }
 
-/// Loops along which no dependence goes backwards and that determine the front and those beneath it: these, skewed against each other, and what is left of the
-/// front without as much of them as may be.
+/// Loops along which no dependence goes backwards and that determine the front and those beneath it: these,
+/// skewed against each other, and what is left of the front without as much of them as may be.
 fn permutable(
     front: &isl::UnionPwAff,
     parallel: &[isl::UnionPwAff],
@@ -226,8 +231,8 @@ fn permutable(
     Ok(None)
 }
 
-/// The band of logical time, `levels` times the sum of the permutable loops plus the level, and all of them but the last; `None` if statements have loops of
-/// their own beneath.
+/// The band of logical time, `levels` times the sum of the permutable loops plus the level, and all of them
+/// but the last; `None` if statements have loops of their own beneath.
 fn band(
     ctx: &isl::Context,
     inner: &Tree,
@@ -364,7 +369,8 @@ mod tests {
         }
     }
 
-    /// The permutable loops of a nest of one statement whose wavefront `front` is, if they are found, and whether `front` is skewed.
+    /// The permutable loops of a nest of one statement whose wavefront `front` is, if they are found, and
+    /// whether `front` is skewed.
     fn loops(text: &str, front: &str, parallel: &[&str]) -> Option<Vec<String>> {
         let scop = crate::testing::scop(text);
         let deps = crate::dependences(&scop).unwrap();
@@ -404,7 +410,8 @@ mod tests {
         assert!(loops(steep, "{ S[i,j] -> [(4i + j)] }", &["{ S[i,j] -> [(j)] }"]).is_none());
     }
 
-    /// What the checker finds in the tiles of a table, and in those of sweeps in place, after a change to their kernels.
+    /// What the checker finds in the tiles of a table, and in those of sweeps in place, after a change to
+    /// their kernels.
     fn spoilt(change: &dyn Fn(&mut MappedKernel)) -> Vec<Vec<crate::legality::Rule>> {
         let nests = [
             "param n; array A n n;
@@ -445,7 +452,8 @@ mod tests {
     fn what_is_not_copied_is_found() {
         use crate::legality::Rule::Window;
         assert_eq!(spoilt(&|_| ()), [vec![], vec![]]);
-        // The row ahead of the tile, an element of its first column, and one of its inside, which a table computes first.
+        // The row ahead of the tile, an element of its first column, and one of its inside, which a table
+        // computes first.
         assert_eq!(spoilt(&|k| without(k, "x0 = 64 _b0")), [vec![Window], vec![Window]]);
         assert_eq!(
             spoilt(&|k| without(k, "x0 = 64 _b0 + 7 and x1 = 64 _h0 - 64 _b0")),

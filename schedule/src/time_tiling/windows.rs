@@ -1,19 +1,23 @@
 //! Windows of shared memory for the values that pass between the steps of a tile ([`Window`]).
 //!
-//! A *stage* is what a block runs between two moves of its windows: the steps that differ in their last coordinate only. A tile of hexagons or
-//! diamonds is one stage where there is one space dimension, and one for each parallelogram else; a trapezoid in all dimensions is one stage.
+//! A *stage* is what a block runs between two moves of its windows: the steps that differ in their last
+//! coordinate only. A tile of hexagons or diamonds is one stage where there is one space dimension, and one
+//! for each parallelogram else; a trapezoid in all dimensions is one stage.
 //!
 //! # Shape
-//! Tiles of a phase are translations of one another, so the smallest and largest coordinates of the points of a stage are affine in the tile,
-//! and as far apart in all of them. A subscript that is a coordinate plus a bounded distance gives a window that moves with the stage; one that
-//! takes few values (the plane of `A[t % 2][i]`) one that stays. An array with any other subscript has no window.
+//! Tiles of a phase are translations of one another, so the smallest and largest coordinates of the points of
+//! a stage are affine in the tile, and as far apart in all of them. A subscript that is a coordinate plus a
+//! bounded distance gives a window that moves with the stage; one that takes few values (the plane of
+//! `A[t % 2][i]`) one that stays. An array with any other subscript has no window.
 //!
 //! # What is copied in
-//! The part of the box that the SCoP reads at all: few loops, and no address that it does not touch. Where another block of the launch may
-//! write there, only what the stage reads: then no value is loaded that changes.
+//! The part of the box that the SCoP reads at all: few loops, and no address that it does not touch. Where
+//! another block of the launch may write there, only what the stage reads: then no value is loaded that
+//! changes.
 //!
 //! # Example
-//! `for t, for i: A[(t+1)%2][i] = f(A[t%2][i-1 .. i+1])`, hexagons with `h = 1`, `w = 1`: boxes of 6 points, a window of 2 times 6.
+//! `for t, for i: A[(t+1)%2][i] = f(A[t%2][i-1 .. i+1])`, hexagons with `h = 1`, `w = 1`: boxes of 6 points,
+//! a window of 2 times 6.
 //! ```text
 //! thread    _enter(); for x0, x1 { _in0(x0, x1) }; _barrier(-1); for a { if (…) S(…); _barrier(a) }
 //! ```
@@ -38,7 +42,8 @@ pub(super) struct Staging {
     pub copies: Vec<(isl::Set, Vec<isl::UnionPwAff>)>,
     /// `[params, _h0, _b*] -> { _enter[p] }`
     pub entered: isl::Set,
-    /// Those among them that most likely have all points of their tile, and copy all elements of their windows.
+    /// Those among them that most likely have all points of their tile, and copy all elements of their
+    /// windows.
     pub full: isl::Set,
 }
 
@@ -84,11 +89,13 @@ pub(super) fn plan(site: &Site<'_>) -> Result<Staging> {
     let p = names("c", phase.steps - 1);
     let c = names("c", phase.steps).join(", ");
     let enter = isl::Map::read(ctx, &format!("{{ {BARRIER}[{c}] -> {ENTER}[{}] }}", p.join(", ")))?;
-    // One polyhedron, so that the loops over stages need no condition around what begins a stage; some may have no step.
+    // One polyhedron, so that the loops over stages need no condition around what begins a stage; some may
+    // have no step.
     let entered = site.barriers.clone().apply(enter)?.remove_divs()?.coalesce()?;
     let around = isl::Set::from_basic_set(entered.clone().simple_hull()?)?;
     let entered = if p.is_empty() { isl::Set::universe(entered.space()?)? } else { around.clone() };
-    // Statements with bounds that can't be compared have no such polyhedron: loops over its stages would not end.
+    // Statements with bounds that can't be compared have no such polyhedron: loops over its stages would not
+    // end.
     for d in 0..p.len() as u32 {
         let bounded = entered.dim_has_lower_bound(isl::DimType::Set, d)?
             && entered.dim_has_upper_bound(isl::DimType::Set, d)?;
@@ -142,8 +149,8 @@ pub(super) fn plan(site: &Site<'_>) -> Result<Staging> {
     Ok(Staging { windows, copies, entered, full })
 }
 
-/// How far along one coordinate of `entered`, at most, stages of `{ _enter[p] }` go on in front of the first and behind the last
-/// `{ _barrier[c] }`; `None` where no constant bounds it.
+/// How far along one coordinate of `entered`, at most, stages of `{ _enter[p] }` go on in front of the first
+/// and behind the last `{ _barrier[c] }`; `None` where no constant bounds it.
 fn idle_stages(entered: &isl::Set, barriers: &isl::Set, d: u32) -> Result<Option<i64>> {
     let d = d as i32;
     let before = barriers.clone().dim_min(d)?.sub(entered.clone().dim_min(d)?)?.max_value()?;
@@ -151,7 +158,8 @@ fn idle_stages(entered: &isl::Set, barriers: &isl::Set, d: u32) -> Result<Option
     Ok(before.to_i64().zip(behind.to_i64()).map(|(before, behind)| before.max(behind)))
 }
 
-/// Whether the statements of these names, those of a phase, read and write an array, and all statements by loads and stores.
+/// Whether the statements of these names, those of a phase, read and write an array, and all statements by
+/// loads and stores.
 fn passes_values(scop: &Scop, present: &[String], id: ArrayId) -> bool {
     let array = scop.array(id);
     if !array.is_memory() || array.dims() == 0 {
@@ -172,7 +180,8 @@ fn passes_values(scop: &Scop, present: &[String], id: ArrayId) -> bool {
     read && written
 }
 
-/// For each form of the band over a stage's points: the smallest value over `[T, blocks, p]`, and how many there are.
+/// For each form of the band over a stage's points: the smallest value over `[T, blocks, p]`, and how many
+/// there are.
 fn stage_box(site: &Site<'_>) -> Result<Vec<Option<Side>>> {
     let Site { band, phase, .. } = site;
     let kept = (phase.blocks + phase.steps) as u32;
@@ -191,7 +200,8 @@ fn stage_box(site: &Site<'_>) -> Result<Vec<Option<Side>>> {
     Ok(out)
 }
 
-/// The smallest and the largest of the values `[params] -> { [v] }`, if they are bounded whatever the parameters are.
+/// The smallest and the largest of the values `[params] -> { [v] }`, if they are bounded whatever the
+/// parameters are.
 fn ends(values: isl::Set) -> Result<Option<(i64, i64)>> {
     let values = values.project_out_all_params()?.remove_divs()?;
     if values.is_empty()?
@@ -205,7 +215,8 @@ fn ends(values: isl::Set) -> Result<Option<(i64, i64)>> {
     Ok(low.zip(high))
 }
 
-/// The dimensions of an array's window; `None` if a subscript neither follows a coordinate nor has few values.
+/// The dimensions of an array's window; `None` if a subscript neither follows a coordinate nor has few
+/// values.
 fn sides(site: &Site<'_>, box_: &[Option<Side>], id: ArrayId) -> Result<Option<Vec<Side>>> {
     let Site { scop, band, phase, known, .. } = site;
     let ctx = &scop.ctx;
@@ -257,8 +268,9 @@ fn sides(site: &Site<'_>, box_: &[Option<Side>], id: ArrayId) -> Result<Option<V
             _ => return Ok(None),
         }
     }
-    // Neighbouring threads, which are neighbours along the last coordinate, use different banks if their elements are an odd number apart (no more than one of
-    // the last two subscripts moves with them, or a row more changes it).
+    // Neighbouring threads, which are neighbours along the last coordinate, use different banks if their
+    // elements are an odd number apart (no more than one of the last two subscripts moves with them, or a row
+    // more changes it).
     let apart = |out: &[Side]| out.iter().zip(&steps).fold(0, |at, ((_, n), step)| at * n + step);
     if apart(&out) % 2 == 0 {
         let last = out.len() - 1;
@@ -295,7 +307,8 @@ fn window(site: &Site<'_>, number: usize, array: ArrayId, sides: Vec<Side>) -> R
     Ok(Window { array, copy: format!("_in{number}"), lower, size, passing, disturbed: Vec::new() })
 }
 
-/// The stages of a set of which some coordinate's values from `low` on, as many as the extent, are in a set for parameters: `{ [v] }`.
+/// The stages of a set of which some coordinate's values from `low` on, as many as the extent, are in a set
+/// for parameters: `{ [v] }`.
 fn between(site: &Site<'_>, stages: isl::Set, (low, extent): &Side, values: isl::Set) -> Result<isl::Set> {
     let at = isl::Map::read(&site.scop.ctx, &at_block(site.phase))?;
     let mut stages = stages;
@@ -309,8 +322,8 @@ fn between(site: &Site<'_>, stages: isl::Set, (low, extent): &Side, values: isl:
     Ok(stages)
 }
 
-/// The stages whose box of points is in a box around the points of each statement: one polyhedron, so that its test is short. That
-/// they have all points of the tile decides nothing but which code is the faster one.
+/// The stages whose box of points is in a box around the points of each statement: one polyhedron, so that
+/// its test is short. That they have all points of the tile decides nothing but which code is the faster one.
 fn inner(site: &Site<'_>, box_: &[Option<Side>], entered: &isl::Set) -> Result<isl::Set> {
     let mut stages = entered.clone();
     let all = names("y", site.band.dims + 1);
@@ -383,7 +396,8 @@ fn copy(site: &Site<'_>, w: &Window, entered: &isl::Set) -> Result<(isl::Set, Ve
             around.intersect(box_)?.intersect_range(safe)?.intersect_domain(entered.clone())?.coalesce()?;
         copied = if site.idle && !others_write(site, w.array, &around)? { around } else { exact };
     }
-    // Threads lie along the last dimensions of the array, from the window's first element on: `s = lower + size e + _t` in turn `e`.
+    // Threads lie along the last dimensions of the array, from the window's first element on:
+    // `s = lower + size e + _t` in turn `e`.
     let mut own = copied;
     for (i, size) in site.threads.iter().enumerate().take(local.saturating_sub(x.len())) {
         debug_assert!(*size > 0);
@@ -418,7 +432,8 @@ fn copy(site: &Site<'_>, w: &Window, entered: &isl::Set) -> Result<(isl::Set, Ve
         let turn = isl::Map::read(ctx, &flat)?.apply_range(begin.apply_range(turn)?)?;
         turns.push(isl::MultiUnionPwAff::from_union_map(isl::UnionMap::from_map(turn)?)?.at(0)?);
     }
-    // Where a stage takes a while and there is but one, a thread's loads of a turn, one a row, are all on their way at once.
+    // Where a stage takes a while and there is but one, a thread's loads of a turn, one a row, are all on
+    // their way at once.
     if site.idle {
         turns.rotate_right(local.min(x.len()));
     }
@@ -426,7 +441,8 @@ fn copy(site: &Site<'_>, w: &Window, entered: &isl::Set) -> Result<(isl::Set, Ve
     Ok((own, turns))
 }
 
-/// `{ _enter[] -> A[s] }`: what the only stage of a block reads and does not compute itself, if it writes nothing of that: then it is a rim of the window, not all of it.
+/// `{ _enter[] -> A[s] }`: what the only stage of a block reads and does not compute itself, if it writes
+/// nothing of that: then it is a rim of the window, not all of it.
 fn brought_in(
     site: &Site<'_>,
     array: ArrayId,
@@ -457,7 +473,8 @@ pub(super) fn place_tuple(phase: &Phase) -> Vec<String> {
     [vec!["T".to_string()], names("b", phase.blocks), names("c", phase.steps), local].concat()
 }
 
-/// Whether other blocks of the launch write what a block copies: `[params, _h0, _b*] -> { _enter[p] -> A[s] }`.
+/// Whether other blocks of the launch write what a block copies:
+/// `[params, _h0, _b*] -> { _enter[p] -> A[s] }`.
 fn others_write(site: &Site<'_>, array: ArrayId, copied: &isl::Map) -> Result<bool> {
     let Site { scop, phase, .. } = site;
     let ctx = &scop.ctx;

@@ -1,14 +1,19 @@
 //! Loops of subregions whose iterations may be computed side by side ([`pollyrs_scop::Spread`]).
 //!
-//! **Problem.** `for (k = ptr[i]; k < ptr[i + 1]; k++) s += val[k] * x[col[k]];` is a loop of a statement, which one thread runs: neighbouring threads load what is a row apart.
-//! The loads and the products of all iterations are independent of each other, though, and the order of the sum is kept if somebody adds them up in it.
+//! **Problem.** `for (k = ptr[i]; k < ptr[i + 1]; k++) s += val[k] * x[col[k]];` is a loop of a statement,
+//! which one thread runs: neighbouring threads load what is a row apart. The loads and the products of all
+//! iterations are independent of each other, though, and the order of the sum is kept if somebody adds them
+//! up in it.
 //!
-//! **Approach.** A loop of one block that stores nothing is left when a value that counts by one gets to an end that is known ahead. Its other PHIs are handed on from iteration to iteration:
-//! what is computed from these needs them in the program's order, all else does not. No instruction of the former kind may load or fail, as it runs where other threads
-//! loaded; and of values that only an iteration has, none may be used behind the loop.
+//! **Approach.** A loop of one block that stores nothing is left when a value that counts by one gets to an
+//! end that is known ahead. Its other PHIs are handed on from iteration to iteration: what is computed from
+//! these needs them in the program's order, all else does not. No instruction of the former kind may load or
+//! fail, as it runs where other threads loaded; and of values that only an iteration has, none may be used
+//! behind the loop.
 //!
-//! **Invariant.** The iterations that are computed are those of the program: their number is `end - start` in the type that counts, which is not zero, because the loop is left behind its
-//! first iteration at the earliest.
+//! **Invariant.** The iterations that are computed are those of the program: their number is `end - start` in
+//! the type that counts, which is not zero, because the loop is left behind its first iteration at the
+//! earliest.
 
 use crate::ir::{self, Block, Op, Value, flags, handle, identity};
 use inkwell::llvm_sys::LLVMFastMathAllowReassoc;
@@ -98,7 +103,8 @@ fn step(phi: Value, next: Value) -> Option<i64> {
     }
 }
 
-/// What the value that the loop's branch looks at is behind the last iteration; it becomes the first of those that count.
+/// What the value that the loop's branch looks at is behind the last iteration; it becomes the first of those
+/// that count.
 fn end(
     header: Block,
     counting: &mut [(ValueHandle, ValueHandle, i64)],
@@ -177,7 +183,8 @@ fn is_pure_call(v: Value) -> bool {
     )
 }
 
-/// The operation that combines two results of an update whose order does not matter, and the constant to begin with.
+/// The operation that combines two results of an update whose order does not matter, and the constant to
+/// begin with.
 fn regrouped(
     phi: Value,
     next: Value,

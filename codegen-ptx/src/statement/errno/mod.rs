@@ -1,15 +1,18 @@
 //! Calls that set `errno` on the host, and checks that fail.
 //!
-//! **Problem.** The C library's `exp` sets `errno` where the result is too large or too small, `sqrt` where the argument is below zero. A kernel
-//! has no `errno`. It looks at arguments and result instead, and stores to a byte of the SCoP's fault cell: to the second one where the call surely
-//! sets `ERANGE`, to the fifth one where it does so or nothing, to the first one where it may do anything else. If all that happened is the first of these, or also
-//! the second one, the results count, and the run-time library sets `errno`; otherwise it drops what the device computed, and the original loop sets `errno` as it would have. (So it does for all domain
-//! errors: their results are NaNs, whose signs the device does not keep.)
+//! **Problem.** The C library's `exp` sets `errno` where the result is too large or too small, `sqrt` where
+//! the argument is below zero. A kernel has no `errno`. It looks at arguments and result instead, and stores
+//! to a byte of the SCoP's fault cell: to the second one where the call surely sets `ERANGE`, to the fifth
+//! one where it does so or nothing, to the first one where it may do anything else. If all that happened is
+//! the first of these, or also the second one, the results count, and the run-time library sets `errno`;
+//! otherwise it drops what the device computed, and the original loop sets `errno` as it would have. (So it
+//! does for all domain errors: their results are NaNs, whose signs the device does not keep.)
 //!
-//! A check that depends on what the loop computes (`if (w <= 0) exit(1)`) sets a byte of the same cell where it fails.
+//! A check that depends on what the loop computes (`if (w <= 0) exit(1)`) sets a byte of the same cell where
+//! it fails.
 //!
-//! **Invariants.** Whatever may set `errno` is reported. What is not suspicious costs one or two comparisons and a branch; the rest is in blocks
-//! that are seldom entered.
+//! **Invariants.** Whatever may set `errno` is reported. What is not suspicious costs one or two comparisons
+//! and a branch; the rest is in blocks that are seldom entered.
 //!
 //! **Example.** `y = expf(x)` becomes
 //! ```text
@@ -35,7 +38,8 @@ use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMOpcode, LLVMRealPredicate, LLVMTypeKind};
 use pollyrs_scop::{ArrayId, ArrayKind, Scop};
 
-/// The byte of the fault cell that a call for which the original loop has to run again sets (runtime/include/pollyrs_rt.h).
+/// The byte of the fault cell that a call for which the original loop has to run again sets
+/// (runtime/include/pollyrs_rt.h).
 const AGAIN_BYTE: i64 = 0;
 /// The byte of the fault cell that a call which sets `ERANGE` sets.
 const RANGE_BYTE: i64 = 1;
@@ -64,7 +68,8 @@ pub(crate) fn cell(scop: &Scop) -> Result<ArrayId> {
     }
 }
 
-/// Behind the call `result = name(args)` of the kernel, a copy of the host's `call`: the report of what it does to `errno`.
+/// Behind the call `result = name(args)` of the kernel, a copy of the host's `call`: the report of what it
+/// does to `errno`.
 pub(crate) fn report<S>(
     k: &mut KernelBuilder<'_, S>,
     call: LLVMValueRef,
@@ -116,7 +121,8 @@ pub(crate) fn report<S>(
     Ok(())
 }
 
-/// For the host's call of [`pollyrs_llvm_shim::CHECK`] with `condition`: the report of a condition that does not hold.
+/// For the host's call of [`pollyrs_llvm_shim::CHECK`] with `condition`: the report of a condition that does
+/// not hold.
 pub(crate) fn report_check<S>(k: &mut KernelBuilder<'_, S>, condition: LLVMValueRef) -> Result<()> {
     report_unless(k, condition, CHECK_BYTE)
 }
@@ -364,7 +370,8 @@ impl Test<'_> {
         let log2 = ir.call_function(log2, &[wide(self.magnitude(x))]);
         let exponent = ir.binary(LLVMOpcode::LLVMFMul, wide(y), log2);
         let is = |p, limit| self.compare(p, exponent, real_of(double, limit));
-        // The library says that `powf` underflows from half of the least number on; of `pow` it is results that are zero.
+        // The library says that `powf` underflows from half of the least number on; of `pow` it is results
+        // that are zero.
         let (top, bottom) = match precision {
             Precision::Single => (128.0, -149.0),
             Precision::Double => (1024.0, -1075.0),

@@ -1,9 +1,11 @@
-//! For which arguments functions of one argument set `errno`: what ISO C, annex F, and the GNU C library say, as numbers.
+//! For which arguments functions of one argument set `errno`: what ISO C, annex F, and the GNU C library say,
+//! as numbers.
 //!
-//! **Invariants.** Wherever the library sets `errno`, an [`End`] holds. One that says [`Outcome::Range`] holds only where it surely is
-//! `ERANGE`. In between, where the rounding of a result decides, versions of the library may differ, or the standard leaves it open (a
-//! result below the normal numbers), the outcome is [`Outcome::Perhaps`], and where it may be another number (`EDOM`) [`Outcome::Again`]: the program's own call
-//! finds out.
+//! **Invariants.** Wherever the library sets `errno`, an [`End`] holds. One that says [`Outcome::Range`]
+//! holds only where it surely is `ERANGE`. In between, where the rounding of a result decides, versions of
+//! the library may differ, or the standard leaves it open (a result below the normal numbers), the outcome is
+//! [`Outcome::Perhaps`], and where it may be another number (`EDOM`) [`Outcome::Again`]: the program's own
+//! call finds out.
 //!
 //! **Example.** `exp` underflows to zero below about -745.13, and overflows above about 709.78.
 
@@ -47,7 +49,8 @@ pub(crate) struct Rule {
     pub magnitude: bool,
     /// Whether the ends count for infinite arguments, too.
     pub infinite: bool,
-    /// Whether the result for a subnormal argument is subnormal: versions of the library may set `errno` there.
+    /// Whether the result for a subnormal argument is subnormal: versions of the library may set `errno`
+    /// there.
     pub tiny: bool,
 }
 
@@ -77,7 +80,8 @@ const LOG: Rule = Rule { infinite: true, below: &[again(0.0, 0.0), from(range(0.
 const HYPERBOLIC: Rule =
     Rule { magnitude: true, above: &[range(710.48, 89.42), perhaps(710.47, 89.41)], ..NONE };
 
-/// The first float that `expf` and `expm1f` overflow behind (`log(2^128)`), and the one below which the library says that `expf` underflows.
+/// The first float that `expf` and `expm1f` overflow behind (`log(2^128)`), and the one below which the
+/// library says that `expf` underflows.
 const OVERFLOW: f64 = 88.72283172607422;
 const UNDERFLOW: f64 = -103.27892303466797;
 

@@ -1,5 +1,5 @@
-//! What checked kernels call: `pollyrs_rt_emu_load` and its kin of `pollyrs_rt.h`. They find the running execution's [`Checker`] behind
-//! the thread's descriptor.
+//! What checked kernels call: `pollyrs_rt_emu_load` and its kin of `pollyrs_rt.h`. They find the running
+//! execution's [`Checker`] behind the thread's descriptor.
 
 use std::ffi::c_void;
 
@@ -30,7 +30,8 @@ pub struct Thread {
 /// # Safety
 /// `thread` is what the running kernel was called with.
 unsafe fn with<T>(thread: *const EmuThread, body: impl FnOnce(&mut Checker, &Thread) -> T) -> Option<T> {
-    // SAFETY: `blocks` makes each descriptor as a `Thread`; the one host thread that runs checked kernels is here.
+    // SAFETY: `blocks` makes each descriptor as a `Thread`; the one host thread that runs checked kernels is
+    // here.
     unsafe {
         let thread = &*thread.cast::<Thread>();
         thread.checker.as_mut().map(|checker| body(checker, thread))

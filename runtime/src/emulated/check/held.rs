@@ -1,12 +1,16 @@
 //! What the checked device remembers of memory that stays on the device between executions ([`crate::hold`]).
 //!
-//! **Problem.** One execution leaves its results on the device, others use them, and they come back when the program wants them. A mistake of
-//! the bookkeeping, or of the compiler that has to say when the program wants them, shows as a wrong value far away.
+//! **Problem.** One execution leaves its results on the device, others use them, and they come back when the
+//! program wants them. A mistake of the bookkeeping, or of the compiler that has to say when the program
+//! wants them, shows as a wrong value far away.
 //!
-//! **Solution.** Two bits for each byte of such memory: somebody gave it a value, and a kernel wrote it since it last came back. From these follows that
+//! **Solution.** Two bits for each byte of such memory: somebody gave it a value, and a kernel wrote it since
+//! it last came back. From these follows that
 //!
-//! - what program and device both have is the same when an execution uses it; if not, the program wrote it and nobody said so;
-//! - what comes back was written, what was written comes back before the program may use it, and nothing is copied in over it.
+//! - what program and device both have is the same when an execution uses it; if not, the program wrote it
+//!   and nobody said so;
+//! - what comes back was written, what was written comes back before the program may use it, and nothing is
+//!   copied in over it.
 
 use std::ops::Range;
 
@@ -107,7 +111,8 @@ impl Shadow {
         each_part(at, bytes, shape, |part| self.bytes[part].iter_mut().for_each(|bits| *bits &= !DIRTY));
     }
 
-    /// A byte that the program has in another version, although it did not say that it wrote it. The part begins at `at`.
+    /// A byte that the program has in another version, although it did not say that it wrote it. The part
+    /// begins at `at`.
     pub fn disagreement(&self, at: usize, device: &[u8], host: &[u8]) -> Option<usize> {
         let alike = |bits: u8| bits & (DEFINED | DIRTY | ELSEWHERE) == DEFINED;
         let differs = |i: &usize| alike(self.bytes[at + i]) && device[*i] != host[*i];

@@ -1,5 +1,6 @@
-//! The checked emulated device: kernels compiled with `-mllvm -pollyrs-targets=emulated-checked` call in here at each access, and
-//! what can't be right ends the program with a message that names array, subscripts, statement, block and thread.
+//! The checked emulated device: kernels compiled with `-mllvm -pollyrs-targets=emulated-checked` call in here
+//! at each access, and what can't be right ends the program with a message that names array, subscripts,
+//! statement, block and thread.
 //!
 //! | `POLLYRS_RT_CHECK` | finds |
 //! |---|---|
@@ -9,8 +10,10 @@
 //! | `copies` | what is copied back and was never written, or was written and is not copied back; of arrays that stay on the device: see [`held`] |
 //!
 //! # Invariants
-//! - One host thread runs all blocks of a checked launch, one after the other: epochs are in order (see [`shadow`]).
-//! - Nothing here changes what kernels compute: with everything switched off, or nothing found, results are the same.
+//! - One host thread runs all blocks of a checked launch, one after the other: epochs are in order (see
+//!   [`shadow`]).
+//! - Nothing here changes what kernels compute: with everything switched off, or nothing found, results are
+//!   the same.
 
 mod calls;
 pub mod held;
@@ -41,8 +44,8 @@ pub struct Site {
     granule: u32,
 }
 
-/// `PollyrsEmuSite::flags`: a load whose value may be thrown away. One that races with a write has no defined value, and is no mistake
-/// unless this value is used.
+/// `PollyrsEmuSite::flags`: a load whose value may be thrown away. One that races with a write has no defined
+/// value, and is no mistake unless this value is used.
 const MAY_BE_UNUSED: u32 = 2;
 /// A store that combines with what is there, as one operation: in any order with others of its kind.
 const UPDATE: u32 = 4;
@@ -125,7 +128,8 @@ impl Checker {
         }
     }
 
-    /// An array got its memory. `held`: which has contents of earlier executions and stays, and where in it the array begins.
+    /// An array got its memory. `held`: which has contents of earlier executions and stays, and where in it
+    /// the array begins.
     pub fn placed(
         &mut self,
         index: usize,
@@ -469,7 +473,8 @@ impl Checker {
         inputs.filter(|region| !region.host.is_guarded()).map(|region| (region.host, region.begin))
     }
 
-    /// What kernels read of memory that stays, in ranges of which parts may be of other objects: its address there, that of the program, and the bytes.
+    /// What kernels read of memory that stays, in ranges of which parts may be of other objects: its address
+    /// there, that of the program, and the bytes.
     pub fn guarded_reads(&self) -> impl Iterator<Item = (u64, u64, u64)> {
         let guarded = self.regions.iter().flatten().filter(|region| region.held && region.host.is_guarded());
         guarded.flat_map(|region| {
@@ -495,8 +500,8 @@ impl Checker {
         })
     }
 
-    /// Ends the program if a byte is written through one array and accessed through another one that is written, too: the two could lie in one memory,
-    /// or each in its own, with different results.
+    /// Ends the program if a byte is written through one array and accessed through another one that is
+    /// written, too: the two could lie in one memory, or each in its own, with different results.
     fn check_apart(&self) {
         let written = |region: &&Region| region.host.is_memory() && region.host.out_range().is_some();
         let regions: Vec<(usize, &Region)> = self

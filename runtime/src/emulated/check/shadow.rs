@@ -1,16 +1,19 @@
-//! What the checked device remembers of each location: who wrote it last, who read it last, and whether anybody wrote it at all.
+//! What the checked device remembers of each location: who wrote it last, who read it last, and whether
+//! anybody wrote it at all.
 //!
-//! **Problem.** Find every pair of accesses to one location, of which one is a write, that nothing orders: made by different blocks
-//! of one launch, or by different threads of a block between the same two barriers.
+//! **Problem.** Find every pair of accesses to one location, of which one is a write, that nothing orders:
+//! made by different blocks of one launch, or by different threads of a block between the same two barriers.
 //!
-//! **Solution.** Blocks run one after the other and the threads of a block in rounds from barrier to barrier, so one counter
-//! tells everything: an *epoch* begins with each launch, block and round. Two accesses are of one launch, of one block or of one
-//! round if no launch, block or round began between their epochs. It is enough to keep the last write, and the reads and the updates of the last
-//! round in which there were any (FastTrack: Flanagan, Freund, PLDI 2009): what an older access conflicts with, a younger one
-//! that is ordered behind it in the same block does too.
+//! **Solution.** Blocks run one after the other and the threads of a block in rounds from barrier to barrier,
+//! so one counter tells everything: an *epoch* begins with each launch, block and round. Two accesses are of
+//! one launch, of one block or of one round if no launch, block or round began between their epochs. It is
+//! enough to keep the last write, and the reads and the updates of the last round in which there were any
+//! (FastTrack: Flanagan, Freund, PLDI 2009): what an older access conflicts with, a younger one that is
+//! ordered behind it in the same block does too.
 //!
-//! Blocks of a launch that wait for each other are ordered by that ([`Order`]): what a block did before it signalled is ahead of what the threads do that waited for it, or for
-//! one that had, and what the others of their block do behind the next barrier.
+//! Blocks of a launch that wait for each other are ordered by that ([`Order`]): what a block did before it
+//! signalled is ahead of what the threads do that waited for it, or for one that had, and what the others of
+//! their block do behind the next barrier.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -84,7 +87,8 @@ pub struct Clock {
 struct Order {
     /// By block: when it signalled, and which blocks it knew then to have ended, itself included.
     ended: Vec<Option<(u32, Vec<u64>)>>,
-    /// Those that the running block's threads know to have ended, and those that one thread does until the next barrier.
+    /// Those that the running block's threads know to have ended, and those that one thread does until the
+    /// next barrier.
     known: Vec<u64>,
     fresh: Vec<(u16, u64)>,
     /// By location: when blocks that don't know of each other read it, where several did.
@@ -170,7 +174,8 @@ impl Clock {
         }
     }
 
-    /// Whether an access of another block in this launch is ahead of what a thread of the running one does now.
+    /// Whether an access of another block in this launch is ahead of what a thread of the running one does
+    /// now.
     fn is_ordered(&self, earlier: &Stamp, thread: u16) -> bool {
         if earlier.thread == MANY_BLOCKS || earlier.epoch < self.launch || earlier.epoch >= self.block {
             return false;
@@ -422,7 +427,8 @@ mod tests {
         }
     }
 
-    /// What happens in a launch of four blocks that wait for each other: `w`rite, `r`ead, `a`wait block n, `s`ignal, `|` a barrier, by block and thread.
+    /// What happens in a launch of four blocks that wait for each other: `w`rite, `r`ead, `a`wait block n,
+    /// `s`ignal, `|` a barrier, by block and thread.
     fn last_of_tasks(steps: &[(char, u64, u16)]) -> Option<Between> {
         let (mut clock, mut cell) = (Clock::default(), FRESH);
         clock.begin_launch(Some(4));

@@ -1,7 +1,7 @@
 //! A queue as one of several devices' ([`crate::group`]).
 //!
-//! Invariant: what a device gives to another one is ordered by events: the copy, on the stream of the device that gets it, waits for all that was in the
-//! giving one's stream, which goes on behind the copy only.
+//! Invariant: what a device gives to another one is ordered by events: the copy, on the stream of the device
+//! that gets it, waits for all that was in the giving one's stream, which goes on behind the copy only.
 
 use super::CudaQueue;
 use crate::base::error::{Error, Result};

@@ -5,7 +5,8 @@ use crate::base::abi::{
     ARRAY_WINDOW, Array,
 };
 
-/// The arrays of the program: the caller's X and Y, the callee's own Z. Bytes of memory, numbered by the model.
+/// The arrays of the program: the caller's X and Y, the callee's own Z. Bytes of memory, numbered by the
+/// model.
 pub const X: (u64, u64) = (0, 6);
 pub const Y: (u64, u64) = (6, 8);
 pub const Z: (u64, u64) = (8, 10);
@@ -24,7 +25,8 @@ pub enum What {
         arrays: Vec<Access>,
         course: Course,
     },
-    /// Behind a release the program reads, and writes some of the bytes. `depth`: whose numbers the masks are.
+    /// Behind a release the program reads, and writes some of the bytes. `depth`: whose numbers the masks
+    /// are.
     Host {
         depth: usize,
         read: u32,
@@ -163,7 +165,8 @@ pub fn all() -> Vec<Event> {
     for (form, (from, to), other, (begin, end)) in pairs {
         let mut second = if (begin, end) == Y { y(other) } else { x(other, begin, end) };
         let mut first = x(form, from, to);
-        // What is written through the one is not accessed through the other, but that one which is only read may be asked for what was there.
+        // What is written through the one is not accessed through the other, but that one which is only read
+        // may be asked for what was there.
         first.reads.retain(|byte| !second.writes.contains(byte));
         first.writes.retain(|byte| !second.writes.contains(byte));
         if !second.writes.is_empty() {

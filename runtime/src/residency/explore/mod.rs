@@ -1,16 +1,20 @@
 //! All states of the books that sequences of events lead to, up to a depth.
 //!
-//! **Problem.** A mistake in what is valid, lent or kept shows as a wrong result after several events that have to come in the right order: an array
-//! of structures whose one member is read and two others written, then a wider range. Nobody thinks of all of them.
+//! **Problem.** A mistake in what is valid, lent or kept shows as a wrong result after several events that
+//! have to come in the right order: an array of structures whose one member is read and two others written,
+//! then a wider range. Nobody thinks of all of them.
 //!
-//! **Approach.** A program of two functions, the one lending to the other, has two arrays and one of the callee's own, a few bytes each. An event is
-//! an execution (of arrays in three ranges and all shapes, alone or together), what the program itself does behind a release, or a call or return
-//! (`events`). Each event changes the books, by the library's own code, and bytes of a model (`world`), in which nobody moves what the books
-//! do not say. A reference does the same on one memory, as if everything were copied around each execution. After each event all invariants of the
-//! books are looked at, byte for byte. States are told apart by what matters of them: the books, and of each byte which of its copies are the
-//! same. Written values are always new ones, but where an execution stores what is there already.
+//! **Approach.** A program of two functions, the one lending to the other, has two arrays and one of the
+//! callee's own, a few bytes each. An event is an execution (of arrays in three ranges and all shapes, alone
+//! or together), what the program itself does behind a release, or a call or return (`events`). Each event
+//! changes the books, by the library's own code, and bytes of a model (`world`), in which nobody moves what
+//! the books do not say. A reference does the same on one memory, as if everything were copied around each
+//! execution. After each event all invariants of the books are looked at, byte for byte. States are told
+//! apart by what matters of them: the books, and of each byte which of its copies are the same. Written
+//! values are always new ones, but where an execution stores what is there already.
 //!
-//! The search is by breadth, so that the first sequence that fails is a shortest one. Nothing here depends on a clock.
+//! The search is by breadth, so that the first sequence that fails is a shortest one. Nothing here depends on
+//! a clock.
 
 mod events;
 mod world;
@@ -107,7 +111,8 @@ mod tests {
         expect_no_failure(4, usize::MAX);
     }
 
-    /// Minutes, and some gigabytes of memory: `cargo test -p pollyrs-runtime --lib -- --ignored --nocapture longer_sequences`.
+    /// Minutes, and some gigabytes of memory:
+    /// `cargo test -p pollyrs-runtime --lib -- --ignored --nocapture longer_sequences`.
     #[test]
     #[ignore]
     fn longer_sequences_break_none() {

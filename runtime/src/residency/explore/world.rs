@@ -11,7 +11,8 @@ use crate::base::shape::Shape;
 use crate::base::spans::Span;
 use crate::residency::{Back, Carrier, Dirty, Place, Residency};
 
-/// What memory holds in which nobody wrote anything. No two values are the same, but where one is a copy of the other.
+/// What memory holds in which nobody wrote anything. No two values are the same, but where one is a copy of
+/// the other.
 const UNDEFINED: u32 = 0;
 /// Device memory is this far apart.
 const APART: u64 = 1 << 20;
@@ -461,7 +462,8 @@ impl World {
                 }
             }
         }
-        // What another thread of the kernel has written by then is not seen through an array that is only read.
+        // What another thread of the kernel has written by then is not seen through an array that is only
+        // read.
         for placed in &all {
             self.kernel_reads(placed, &before, |byte| !placed.access.writes.contains(&byte))?;
         }

@@ -1,4 +1,5 @@
-//! Affine functions of points and loops: what the subscripts of an access are in terms of the mapped members and the loops beneath.
+//! Affine functions of points and loops: what the subscripts of an access are in terms of the mapped members
+//! and the loops beneath.
 
 use super::super::launch::product;
 use crate::Result;
@@ -23,7 +24,8 @@ pub(super) struct Row {
     pub constant: i64,
 }
 
-/// The subscripts of an access as functions of `time: { S[i] -> [v, o, k] }`, which must be injective; `None` if they are not affine.
+/// The subscripts of an access as functions of `time: { S[i] -> [v, o, k] }`, which must be injective; `None`
+/// if they are not affine.
 pub(super) fn linear(time: &isl::Map, access: &isl::Map) -> Result<Option<Vec<Row>>> {
     rows(time, access, false)
 }

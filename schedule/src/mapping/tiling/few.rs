@@ -1,11 +1,14 @@
 //! Few results, each a long sum: products of tall matrices with themselves (`AᵀA`), tensors times factors.
 //!
-//! A sum keeps its order, so that a thread runs it, and it takes as long as its additions wait for each other. With few points nothing else can be gained but that no addition waits for
-//! memory: a block has one small tile, a point a thread, and most of its threads only help to bring strips of the operands to shared memory, a strip ahead of the one that is computed. So
-//! many small blocks use as many multiprocessors as there are tiles.
+//! A sum keeps its order, so that a thread runs it, and it takes as long as its additions wait for each
+//! other. With few points nothing else can be gained but that no addition waits for memory: a block has one
+//! small tile, a point a thread, and most of its threads only help to bring strips of the operands to shared
+//! memory, a strip ahead of the one that is computed. So many small blocks use as many multiprocessors as
+//! there are tiles.
 //!
 //! # Example
-//! `C[i][j] += A[k][i] * A[k][j]` with 32 × 32 results and a million iterations: 16 blocks of 512 threads, two warps of which add up; a strip has 256 rows of 8 elements, twice.
+//! `C[i][j] += A[k][i] * A[k][j]` with 32 × 32 results and a million iterations: 16 blocks of 512 threads,
+//! two warps of which add up; a strip has 256 rows of 8 elements, twice.
 
 use super::super::launch::values;
 use super::super::site::Site;
@@ -27,8 +30,9 @@ const THREADS: u32 = 512;
 const STRIP_BYTES: u32 = 16 * 1024;
 /// With padding.
 const SHARED_BYTES: u32 = 24 * 1024;
-/// Strips that the loop must have, where it is the only one, and where others are around it; beside so many iterations for each two of the points along both members together, which
-/// are few therefore: larger tiles need many along both. (One condition: with a second one all sets of a product would have more cases.)
+/// Strips that the loop must have, where it is the only one, and where others are around it; beside so many
+/// iterations for each two of the points along both members together, which are few therefore: larger tiles
+/// need many along both. (One condition: with a second one all sets of a product would have more cases.)
 const LEAST_STRIPS: [i64; 2] = [4, 1];
 const ITERATIONS: [i64; 2] = [8, 1];
 
@@ -71,7 +75,8 @@ pub(super) fn shape(
     Ok(Some((tile, long)))
 }
 
-/// The innermost loop whose operands take most bytes an iteration, the number of loops it is in, itself among them, and the bytes for all points of a tile.
+/// The innermost loop whose operands take most bytes an iteration, the number of loops it is in, itself among
+/// them, and the bytes for all points of a tile.
 fn longest(scop: &Scop, site: &Site) -> Result<Option<(isl::UnionPwAff, usize, u32)>> {
     let mut found = Vec::new();
     leaves(&site.inner, &site.domain, &mut vec![], &mut found)?;

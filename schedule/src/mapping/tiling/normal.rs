@@ -1,18 +1,20 @@
 //! Coordinates in which tiles see reuse, and loops that are the same for neighbouring points.
 //!
-//! Loops of a SCoP count from zero, so a triangle `j >= i` is `j = i + c` with `c >= 0`: the subscript `j` mixes two members, and no read is
-//! free of the one or the other. Three changes undo this; none changes the order of the instances at a point, and members are coincident, so
-//! instances of different points have no order.
-//! 1. *Skewed members*: `x' = x + c y + d`, if then every subscript of the reads in loops follows one member at most.
-//! 2. *Split loops*: a loop whose children run one after the other at each point becomes a sequence of loops; one in which a child has
-//!    a single iteration at each point goes.
+//! Loops of a SCoP count from zero, so a triangle `j >= i` is `j = i + c` with `c >= 0`: the subscript `j`
+//! mixes two members, and no read is free of the one or the other. Three changes undo this; none changes the
+//! order of the instances at a point, and members are coincident, so instances of different points have no
+//! order.
+//! 1. *Skewed members*: `x' = x + c y + d`, if then every subscript of the reads in loops follows one member
+//!    at most.
+//! 2. *Split loops*: a loop whose children run one after the other at each point becomes a sequence of loops;
+//!    one in which a child has a single iteration at each point goes.
 //! 3. *Shifted loops*: `k' = k + c v + d`, if then no subscript mixes a loop with members.
 //!
 //! The checker proves the result like any other mapping.
 //!
 //! # Example
-//! `for i, j { for k = i + 1 .. n: B[i,j] += A[k,i] * B0[k,j] }` has the loop `c = k - i - 1` and the subscripts `[c + i + 1, i]`,
-//! `[c + i + 1, j]`; with `k = c + i + 1` they are `[k, i]` and `[k, j]`.
+//! `for i, j { for k = i + 1 .. n: B[i,j] += A[k,i] * B0[k,j] }` has the loop `c = k - i - 1` and the
+//! subscripts `[c + i + 1, i]`, `[c + i + 1, j]`; with `k = c + i + 1` they are `[k, i]` and `[k, j]`.
 
 use super::super::site::Site;
 use super::affine::{Row, functions, linear};
@@ -247,7 +249,8 @@ fn parts(
         }
         kept.push((f, child));
     }
-    // Whether all of a child runs before all of another, at each point; `strictly` where the text has them the other way round.
+    // Whether all of a child runs before all of another, at each point; `strictly` where the text has them
+    // the other way round.
     let ctx = domain.context();
     let before = |a: usize, b: usize| -> Result<bool> {
         let pairs = times[a].clone().reverse()?.apply_range(times[b].clone())?;
@@ -344,7 +347,8 @@ fn shift(
     shifted(member, &terms, d, domain)
 }
 
-/// The site with members and loops that are defined everywhere, if each statement is in one place of the tree and all are affine.
+/// The site with members and loops that are defined everywhere, if each statement is in one place of the tree
+/// and all are affine.
 fn total(site: Site) -> Result<Site> {
     let mut found = Vec::new();
     leaves(&site.inner, &site.domain, &mut vec![], &mut found)?;

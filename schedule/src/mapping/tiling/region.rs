@@ -1,13 +1,16 @@
-//! What makes a kernel fit for tiles: its points, loops that are the same at all points of a tile, and what it writes lives in registers.
+//! What makes a kernel fit for tiles: its points, loops that are the same at all points of a tile, and what
+//! it writes lives in registers.
 //!
-//! Where the points are a box and run the same iterations, the instances of a point are what the schedule has. Else the schedule has more:
-//! in a tile `b`, every point of the box around the launch's points runs the iterations that some point of the tile runs, and
-//! *guards* say which instances exist. A guard is left out where all that it would keep out belongs to points that the launch does
-//! not have: these compute in registers that nobody stores.
+//! Where the points are a box and run the same iterations, the instances of a point are what the schedule
+//! has. Else the schedule has more: in a tile `b`, every point of the box around the launch's points runs the
+//! iterations that some point of the tile runs, and *guards* say which instances exist. A guard is left out
+//! where all that it would keep out belongs to points that the launch does not have: these compute in
+//! registers that nobody stores.
 //!
 //! # Example
-//! `for i { for j <= i { for k < m: C[i,j] += A[i,k] * A[j,k] } }`: points `j <= i`, all with the iterations `0 <= k < m`, no guard.
-//! `for i, j { for k > i: B[i,j] += A[k,i] * B0[k,j] }`: in tile `b` the loop runs from `128 b`, with the guard `k > i`.
+//! `for i { for j <= i { for k < m: C[i,j] += A[i,k] * A[j,k] } }`: points `j <= i`, all with the iterations
+//! `0 <= k < m`, no guard. `for i, j { for k > i: B[i,j] += A[k,i] * B0[k,j] }`: in tile `b` the loop runs
+//! from `128 b`, with the guard `k > i`.
 
 use super::super::launch::{Launched, product};
 use super::super::site::Site;
@@ -215,7 +218,8 @@ impl Uneven {
     }
 }
 
-/// The statements with loops and points that are affine everywhere; `None` if some are not, or in several places of the tree.
+/// The statements with loops and points that are affine everywhere; `None` if some are not, or in several
+/// places of the tree.
 fn runs<'a>(scop: &'a Scop, site: &Site, domain: &isl::UnionSet) -> Result<Option<Vec<Run<'a>>>> {
     let mut out = Vec::new();
     let mut numbered = Numbered { next: 0, out: Vec::new() };
@@ -282,8 +286,9 @@ impl Numbered {
     }
 }
 
-/// One polyhedron without divisions around the iterations of a tile, whose last dimension is bounded; an outermost loop starts at a
-/// multiple of the strip where its first iteration moves by multiples of strips, so that whole strips do.
+/// One polyhedron without divisions around the iterations of a tile, whose last dimension is bounded; an
+/// outermost loop starts at a multiple of the strip where its first iteration moves by multiples of strips,
+/// so that whole strips do.
 fn hull_of(set: isl::Set, strip: u32) -> Result<Option<isl::Set>> {
     let simple = |s: isl::Set| -> Result<isl::Set> {
         let s = s.remove_divs()?.coalesce()?;
@@ -314,7 +319,8 @@ fn hull_of(set: isl::Set, strip: u32) -> Result<Option<isl::Set>> {
     Ok(Some(hull))
 }
 
-/// Whether the points of a tile run few iterations each, but different ones: `{ [v, t] }` with a span that no parameter lets grow.
+/// Whether the points of a tile run few iterations each, but different ones: `{ [v, t] }` with a span that no
+/// parameter lets grow.
 fn narrow(executed: &isl::Set, n: usize, tile: &Tile) -> Result<bool> {
     let depth = executed.dim(isl::DimType::Set)? - n as u32;
     let v: Vec<_> = (0..n).map(|d| format!("v{d}")).collect();
@@ -332,8 +338,8 @@ fn narrow(executed: &isl::Set, n: usize, tile: &Tile) -> Result<bool> {
     Ok(most.is_some_and(|m| m < 2 * tiles))
 }
 
-/// Whether what the instances `extra`, which do not exist, read is memory of the device: elements between two that the launch reads, in
-/// arrays that it does not write.
+/// Whether what the instances `extra`, which do not exist, read is memory of the device: elements between two
+/// that the launch reads, in arrays that it does not write.
 fn harmless(scop: &Scop, domain: &isl::UnionSet, r: &Run<'_>, extra: &isl::Set) -> Result<bool> {
     if extra.is_empty()? {
         return Ok(true);
@@ -380,8 +386,8 @@ fn rows_map(scop: &Scop, rows: &[Row]) -> Result<isl::Map> {
     Ok(isl::Map::read(&scop.ctx, &text)?)
 }
 
-/// The box around the elements of an array that the launch reads, if its first and its last element are read: then all of it lies between
-/// the two in memory.
+/// The box around the elements of an array that the launch reads, if its first and its last element are read:
+/// then all of it lies between the two in memory.
 pub(super) fn hull_of_reads(scop: &Scop, domain: &isl::UnionSet, array: ArrayId) -> Result<Option<isl::Set>> {
     let read = scop.accesses(|_, a| a.array == array && a.kind == AccessKind::Read)?;
     let read = isl::Set::from_union_set(read.intersect_domain(domain.clone())?.range()?)?.coalesce()?;
@@ -396,7 +402,8 @@ pub(super) fn hull_of_reads(scop: &Scop, domain: &isl::UnionSet, array: ArrayId)
     Ok(whole.then_some(hull))
 }
 
-/// The cells of the points in the arrays that the kernel writes; `None` if one of these has no such cells and is not private.
+/// The cells of the points in the arrays that the kernel writes; `None` if one of these has no such cells and
+/// is not private.
 pub(super) fn registers(
     scop: &Scop,
     domain: &isl::UnionSet,
