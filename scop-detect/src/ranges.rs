@@ -57,6 +57,9 @@ fn factors(p: &Polynomial, sum: &Polynomial) -> Option<(Vec<Factor>, Polynomial)
     Some((sums, rest))
 }
 
+/// A coefficient, and the least and the largest value of what it stands before.
+type Bound = (Polynomial, (PwAff, PwAff));
+
 /// Iterations whose dimensions have bounds that the host can compute.
 struct Bounded {
     domain: Set,
@@ -96,11 +99,7 @@ impl Bounded {
     }
 
     /// Coefficients and the bounds of what they stand before; `None` if there are none.
-    fn terms(
-        &self,
-        coefficient: Polynomial,
-        dims: Vec<(usize, i64)>,
-    ) -> isl::Result<Option<Vec<(Polynomial, (PwAff, PwAff))>>> {
+    fn terms(&self, coefficient: Polynomial, dims: Vec<(usize, i64)>) -> isl::Result<Option<Vec<Bound>>> {
         let quasi = dims.iter().any(|(d, _)| *d >= self.dims);
         if dims.len() > 1
             && quasi

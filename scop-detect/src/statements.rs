@@ -47,6 +47,9 @@ struct Owner {
     stored: Option<Value>,
 }
 
+/// A base, and what accesses it.
+type OfBase = (Value, Vec<(Owner, Raw)>);
+
 impl Builder<'_> {
     /// What comes before the model. Whether versions of loops are left out of it.
     pub fn begin(&mut self, without_versions: bool) -> Result<bool, Fail> {
@@ -278,8 +281,8 @@ impl Builder<'_> {
         flow: &Flow,
         groups: &[Group],
         drafts: &[Draft],
-    ) -> Result<Vec<(Value, Vec<(Owner, Raw)>)>, Fail> {
-        let mut bases: Vec<(Value, Vec<(Owner, Raw)>)> = Vec::new();
+    ) -> Result<Vec<OfBase>, Fail> {
+        let mut bases: Vec<OfBase> = Vec::new();
         for (n, g) in groups.iter().enumerate() {
             let e = &g.effects[0];
             let body = drafts[n].statement.body.iter().map(|h| (None, h.0 as Value));

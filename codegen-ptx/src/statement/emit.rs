@@ -163,7 +163,7 @@ pub(crate) fn emit_operand<'k, S: Storage<'k>>(
     let mut needed = vec![v as usize];
     for i in statement.body.iter().rev() {
         if needed.contains(&i.0) {
-            let count = operands_of(i.0 as LLVMValueRef) as u32;
+            let count = operands_of(i.0 as LLVMValueRef);
             needed.extend((0..count).map(|o| operand(i.0 as LLVMValueRef, o) as usize));
         }
     }
@@ -421,7 +421,7 @@ fn emit_clone<'k, S: Storage<'k>>(
     n: &mut Instance<'_>,
     i: LLVMValueRef,
 ) -> Result<LLVMValueRef> {
-    let count = operands_of(i) as u32;
+    let count = operands_of(i);
     let operands = (0..count).map(|o| resolve(k, n, operand(i, o))).collect::<Result<Vec<_>>>()?;
     // SAFETY: the copy gets operands of the same types; each kind of metadata is listed before it is removed.
     unsafe {

@@ -256,7 +256,7 @@ fn needed(spread: &Spread, body: &[LLVMValueRef]) -> Result<Needed> {
         |v: usize| body.contains(&(v as LLVMValueRef)) || spread.counting.iter().any(|(phi, ..)| phi.0 == v);
     let mut out = Needed { values: BTreeSet::new(), products: BTreeSet::new() };
     for i in body.iter().filter(|i| alone(**i as usize)) {
-        let operands = operands_of(*i) as u32;
+        let operands = operands_of(*i);
         if (0..operands).any(|o| !alone(operand(*i, o) as usize)) {
             return internal("an iteration that needs another one");
         }

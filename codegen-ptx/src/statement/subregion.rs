@@ -201,7 +201,7 @@ fn operands_in_front<'k, S: Storage<'k>>(
                 let arguments = arguments_of(i);
                 used.extend((0..arguments).map(|a| operand(i, a)))
             }
-            _ => used.extend((0..operands_of(i) as u32).map(|o| operand(i, o))),
+            _ => used.extend((0..operands_of(i)).map(|o| operand(i, o))),
         }
     }
     for b in r.blocks.iter().chain([&r.head]) {
