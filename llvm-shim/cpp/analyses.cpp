@@ -402,6 +402,16 @@ size_t prs_scev_udiv(Analyses *A, size_t Handle, uint64_t Divisor) {
   return handleOf(A->SE.getUDivExpr(S, A->SE.getConstant(S->getType(), Divisor)));
 }
 
+size_t prs_scev_iteration(Analyses *A, size_t Id) {
+  Loop *L = loopAt(*A, Id);
+  if (!L)
+    return 0;
+  Type *Wide = Type::getInt64Ty(A->F.getContext());
+  // 64 bits never come around.
+  auto Exact = ScalarEvolution::setFlags(SCEV::FlagNUW, SCEV::FlagNSW);
+  return handleOf(A->SE.getAddRecExpr(A->SE.getZero(Wide), A->SE.getOne(Wide), L, Exact));
+}
+
 static size_t divided(Analyses *A, size_t Dividend, size_t Divisor, bool Remainder) {
   if (!Dividend || !Divisor)
     return 0;

@@ -165,6 +165,13 @@ impl Analyses<'_> {
         scev::snapshot(self.raw, handle)
     }
 
+    /// How often loop `l` went back to its header, in 64 bits; `CouldNotCompute` for an id of no loop.
+    pub fn iteration(&self, l: LoopId) -> ScevExpr {
+        // SAFETY: an id of no loop is answered by no handle.
+        let handle = unsafe { sys::prs_scev_iteration(self.raw, l.0) };
+        scev::snapshot(self.raw, handle)
+    }
+
     /// `scev / divisor`, rounded down, both unsigned; `CouldNotCompute` for a pointer or a divisor of 0.
     pub fn quotient(&self, scev: ScevHandleRaw, divisor: u64) -> ScevExpr {
         // SAFETY: `scev` is a handle of these analyses or 0.

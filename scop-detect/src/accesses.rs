@@ -141,7 +141,8 @@ impl Builder<'_> {
                 };
                 let i = if let Some(d) = place.loops.iter().position(|l| l == loop_id) {
                     Polynomial::iter(d)
-                } else if let (true, Some((p, offset))) = (self.is_invariant(e), self.outer_counter(*loop_id))
+                } else if self.is_invariant(e)
+                    && let Some((p, offset)) = self.outer_iteration(*loop_id)
                 {
                     &Polynomial::param(p) - &Polynomial::constant(i128::from(offset))
                 } else {

@@ -22,6 +22,10 @@ use pollyrs_llvm_shim::{Analyses, LoopData, LoopId};
 use pollyrs_scop::{RejectReason, Rejection, Scop};
 use std::collections::BTreeSet;
 
+/// Loops in nests that stand in a row and become one SCoP. The work on a SCoP grows faster than it does, and data stays on the device between two
+/// as well; what a time loop holds is one element of a run, of any size.
+const MOST_LOOPS: usize = 16;
+
 /// Models one region.
 pub(crate) type Model<'m> = dyn FnMut(&Candidate) -> Result<Scop, Fail> + 'm;
 
@@ -194,9 +198,21 @@ impl Search<'_, '_> {
         // Straight-line code at the ends of a run stays outside.
         while let Some(first) = rest.iter().position(|c| self.has_loop(c)) {
             rest = &rest[first..];
-            let len = self.shorter(rest, rest.len());
+            let len = self.shorter(rest, self.portion(rest));
             rest = &rest[self.longest(&rest[..len], level)..];
         }
+    }
+
+    /// How many elements from the first on are tried as one region.
+    fn portion(&self, run: &[Candidate]) -> usize {
+        let loops = |c: &Candidate| self.an.loops().iter().filter(|l| c.blocks.contains(&l.header)).count();
+        let mut left = MOST_LOOPS;
+        let fits = run.iter().take_while(|c| {
+            let fits = loops(c) <= left;
+            left = left.saturating_sub(loops(c));
+            fits
+        });
+        fits.count().max(1)
     }
 
     /// Finds a SCoP at the beginning of `run`, or opens its first element. Returns the number of elements dealt with.

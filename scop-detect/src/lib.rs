@@ -117,15 +117,29 @@ pub struct DetectOptions {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Before {
     pub blocks: BTreeSet<usize>,
-    /// It was too much for a later stage: smaller regions in it are wanted. Otherwise nothing of it is.
-    pub divide: bool,
+    pub wanted: Wanted,
+}
+
+/// What a later search may take of a SCoP that an earlier one found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// It is compiled, or refused.
+    Nothing,
+    /// Any smaller region: something in it keeps the rest from the device.
+    Smaller,
+    /// It was too much for a later stage: single nests, and of several in a row at most half.
+    Half,
 }
 
 impl Before {
     /// Whether the search must leave a region of these blocks alone.
-    fn forbids(&self, blocks: &BTreeSet<ir::Block>) -> bool {
-        let inside = blocks.iter().filter(|b| self.blocks.contains(&(**b as usize))).count();
-        if self.divide { inside == self.blocks.len() } else { inside > 0 }
+    fn forbids(&self, c: &Candidate) -> bool {
+        let inside = c.blocks.iter().filter(|b| self.blocks.contains(&(**b as usize))).count();
+        match self.wanted {
+            Wanted::Nothing => inside > 0,
+            Wanted::Half if c.joined => 2 * inside > self.blocks.len(),
+            Wanted::Smaller | Wanted::Half => inside == self.blocks.len(),
+        }
     }
 }
 
@@ -170,7 +184,7 @@ pub fn detect(analyses: &Analyses<'_>, options: &DetectOptions) -> Detection {
     let mut divided = false;
     let (mut operations, mut in_vain) = (0u64, 0u64);
     let mut model = |c: &Candidate| -> Result<Scop, Fail> {
-        if options.before.iter().any(|b| b.forbids(&c.blocks)) {
+        if options.before.iter().any(|b| b.forbids(c)) {
             return Err(Fail {
                 reason: RejectReason::Budget { stage: AGAIN.into() },
                 block: None,

@@ -248,14 +248,29 @@ impl Builder<'_> {
             }
         }
         if let Some((p, start)) = found {
-            let space = isl::Space::params_named(&self.ctx, [self.params[p].name.as_str()]).ok()?;
-            let at_least = Val::int(&self.ctx, start).and_then(|v| {
-                Set::universe(space)?.lower_bound_val(DimType::Param, 0, v)?.intersect(self.context.clone())
-            });
-            self.context = at_least.ok()?;
+            self.at_least(p, start).ok()?;
         }
         self.outer_counters.insert(l, found);
         found
+    }
+
+    /// The same for pointers that move with a loop around the region: where no counter of it starts from a constant (it counts down, or from an
+    /// argument), its iterations are counted.
+    pub fn outer_iteration(&mut self, l: LoopId) -> Option<(usize, i64)> {
+        if let Some(found) = self.outer_counter(l) {
+            return Some(found);
+        }
+        let p = self.param(&self.an.iteration(l)).ok()?;
+        self.at_least(p, 0).ok()?;
+        Some((p, 0))
+    }
+
+    /// Notes that parameter `p` is never below `least`.
+    fn at_least(&mut self, p: usize, least: i64) -> isl::Result<()> {
+        let space = isl::Space::params_named(&self.ctx, [self.params[p].name.as_str()])?;
+        let known = Set::universe(space)?.lower_bound_val(DimType::Param, 0, Val::int(&self.ctx, least)?)?;
+        self.context = self.context.clone().intersect(known)?;
+        Ok(())
     }
 
     /// An instruction that scalar evolution does not see through: signed division, remainders and masks by constants, and

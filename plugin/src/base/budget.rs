@@ -19,10 +19,14 @@ const DEPENDENCES: u64 = 2;
 const DETECTION: u64 = 3;
 /// Everything from the dependences to the device code of one SCoP.
 const SCOP: u64 = 5;
+/// The part of what a function has left that several nests in a row may take as one SCoP.
+const WHOLE: u64 = 2;
 /// The code on the host for one SCoP, which is written when there is no way back but for the whole function.
 const HOST: u64 = 1;
 /// Of a function: some nests of ordinary size, and for each instruction half of what the module has.
 const FUNCTION: u64 = 7;
+/// For each loop of a function beside that: a product of matrices with its tiles takes twice as much for each of its three.
+const LOOP: u64 = 500_000;
 /// Of a module: for a file with a few functions, and for each instruction. clang takes about 100 µs an instruction at `-O3`, in which isl does
 /// 500 operations; so no file takes much longer than a few times as long as without the plugin, or the time of a few functions. (44 loop nests of all kinds,
 /// reductions among them, take 48 million operations, and a dozen of reductions alone 49.)
@@ -68,6 +72,13 @@ impl Budgets {
         self.function.set((FUNCTION * self.stage + INSTRUCTION / 2 * instructions).min(left - kept));
     }
 
+    /// So many loops may be nests of functions that were inlined: each gets what it would take alone, as long as half of the module's is left.
+    pub fn begin_search(&self, loops: usize) {
+        let function = self.function.get();
+        let wider = function.saturating_add(LOOP.saturating_mul(loops as u64));
+        self.function.set(wider.min(self.module.get() / MOST_KEPT).max(function));
+    }
+
     pub fn module_is_spent(&self) -> bool {
         self.module.get() == 0
     }
@@ -93,8 +104,10 @@ impl Budgets {
         self.within(self.detection.get())
     }
 
-    pub fn scop(&self) -> u64 {
-        self.within(SCOP * self.stage)
+    /// Of several nests in a row the whole is worth a part of what the function has left: if that is not enough, there is some for smaller regions.
+    pub fn scop(&self, several_nests: bool) -> u64 {
+        let share = if several_nests { self.function.get() / WHOLE } else { u64::MAX };
+        self.within((SCOP * self.stage).min(share.max(self.stage)))
     }
 
     /// The rewriting of a working copy with so many instructions: what is in proportion to these is never too much, but for the module.

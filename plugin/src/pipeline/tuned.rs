@@ -13,8 +13,8 @@ use pollyrs_scop::{RejectReason, Scop};
 use pollyrs_tuning::{self as tuning, Entry, Told};
 use std::collections::BTreeSet;
 
-/// All stages of one SCoP, by its entry if it has one.
-pub fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReason> {
+/// All stages of one SCoP, by its entry if it has one. `several_nests`: the search may find smaller regions in it.
+pub fn compile(run: &Run<'_>, scop: Scop, several_nests: bool) -> Result<Option<Compiled>, RejectReason> {
     let ctx = scop.ctx.clone();
     let needed = run.options.show_choices || !run.tuned.entries.is_empty();
     let content = if needed { tuning::content_hash(scop.content()) } else { String::new() };
@@ -22,7 +22,7 @@ pub fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReas
     let mut tuned = None;
     let mut result = None;
     if let Some((entry, options)) = run.tuned.find(&scop.function, &content) {
-        let _budget = ctx.budget(run.budgets.scop());
+        let _budget = ctx.budget(run.budgets.scop(several_nests));
         match taken(compile_with(run, options, scop.clone()), entry) {
             Ok(done) => {
                 tuned = Some(Ok(described(entry)));
@@ -34,7 +34,7 @@ pub fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReas
     let result = match result {
         Some(done) => done,
         None => {
-            let _budget = ctx.budget(run.budgets.scop());
+            let _budget = ctx.budget(run.budgets.scop(several_nests));
             compile_with(run, run.options, scop)
         }
     };

@@ -19,12 +19,13 @@ use crate::switches::{self, Switch};
 use pollyrs_llvm_shim::{Analyses, LoopData};
 use pollyrs_schedule as schedule;
 use pollyrs_scop::{Location, RejectReason, Rejection, Scop};
-use pollyrs_scop_detect as detect;
+use pollyrs_scop_detect::{self as detect, Wanted};
 use std::collections::BTreeSet;
 
 /// Detection, and all stages for each SCoP that is found. What is too much for a stage is searched again for smaller regions. `on`: nothing is too
 /// small.
 pub fn search(run: &Run<'_>, analyses: &Analyses<'_>, on: bool) -> (Vec<Compiled>, Vec<Rejection>) {
+    run.budgets.begin_search(analyses.loops().len());
     let mut detect_options = run.detect_options();
     let mut found: Vec<(Place, Compiled)> = Vec::new();
     let mut refused: Vec<Rejection> = Vec::new();
@@ -42,7 +43,7 @@ pub fn search(run: &Run<'_>, analyses: &Analyses<'_>, on: bool) -> (Vec<Compiled
             whole.map_or(Vec::new(), |(place, _)| place.clone()).into_iter().chain([at]).collect::<Place>()
         };
         found.extend(round.compiled.into_iter().map(|(at, c)| (place(at, c.scop.region.entry.0), c)));
-        let large = round.seen.iter().filter(|b| b.region.divide);
+        let large = round.seen.iter().filter(|b| b.divides());
         let large =
             large.filter_map(|b| Some((place(b.at, *b.region.blocks.first()?), b.region.blocks.clone())));
         let large: Vec<_> = large.collect();
@@ -52,7 +53,7 @@ pub fn search(run: &Run<'_>, analyses: &Analyses<'_>, on: bool) -> (Vec<Compiled
                 refused.push(r);
             }
         }
-        if !round.seen.iter().any(|b| b.region.divide) || !run.budgets.allows_another_search() {
+        if !round.seen.iter().any(Seen::divides) || !run.budgets.allows_another_search() {
             found.sort_by(|(a, _), (b, _)| a.cmp(b));
             return (found.into_iter().map(|(_, c)| c).collect(), refused);
         }
@@ -82,6 +83,13 @@ struct Seen {
     region: detect::Before,
 }
 
+impl Seen {
+    /// Whether smaller regions in it are looked for.
+    fn divides(&self) -> bool {
+        self.region.wanted != Wanted::Nothing
+    }
+}
+
 /// `found`: what searches before this one have found.
 fn search_once(
     run: &Run<'_>,
@@ -109,7 +117,7 @@ fn search_once(
         let large = || found.iter().map(|(_, c)| c).chain(compiled.iter().map(|(_, c)| c));
         let (switch, switched) = switch_of(analyses, &scop).unzip();
         if switch != Some(Switch::Off) && loops > 2 && fuses_apart(run, &scop) {
-            seen.push(Seen { at, region: detect::Before { blocks, divide: true } });
+            seen.push(Seen { at, region: detect::Before { blocks, wanted: Wanted::Smaller } });
             continue;
         }
         let result = match little {
@@ -120,25 +128,26 @@ fn search_once(
             Some(reason) if switch != Some(Switch::On) && !worth::accompanies(analyses, &scop, large()) => {
                 Err(reason)
             }
-            _ => tuned::compile(run, scop),
+            _ => tuned::compile(run, scop, beside),
         };
         run.budgets.spend(ctx.operations() - before);
-        let divide = match &result {
-            Err(RejectReason::Budget { .. } | RejectReason::SwitchedOff) => loops > 1,
+        let wanted = match &result {
+            Err(RejectReason::Budget { .. }) if loops > 1 => Wanted::Half,
+            Err(RejectReason::SwitchedOff) if loops > 1 => Wanted::Smaller,
             // One that can't run in parallel keeps what stands beside it from the device.
             Err(
                 RejectReason::NoParallelism { .. }
                 | RejectReason::OrderedSum { .. }
                 | RejectReason::RunningTotal { .. },
-            ) => beside,
-            _ => false,
+            ) if beside => Wanted::Smaller,
+            _ => Wanted::Nothing,
         };
-        seen.push(Seen { at, region: detect::Before { blocks, divide } });
+        seen.push(Seen { at, region: detect::Before { blocks, wanted } });
         match result {
             Ok(Some(c)) => compiled.push((at, c)),
             Ok(None) => {}
             // Its parts have reasons of their own.
-            Err(_) if beside && divide && run.budgets.allows_another_search() => {}
+            Err(_) if beside && wanted != Wanted::Nothing && run.budgets.allows_another_search() => {}
             Err(reason) => {
                 again |= hidden
                     && matches!(reason, RejectReason::NoParallelism { .. } | RejectReason::OrderedSum { .. });
