@@ -4,7 +4,15 @@
 //! name fits every text.
 
 /// Help on a remark of this name, with this text; `None` for names that are no refusals.
-pub fn advice(name: &str, text: &str) -> Option<&'static str> {
+///
+/// `rust`: of a file of Rust, which has no flags for floating-point numbers.
+pub fn advice(name: &str, text: &str, rust: bool) -> Option<&'static str> {
+    if rust && name == "OrderedSum" {
+        return Some(
+            "Rust has no flag by which floating-point sums may run in parts: sums of several rows run side by side, and sums of integers do; or write the parts \
+             out, a sum for every 1000 elements, say, in an array, and add these up",
+        );
+    }
     let fits = |row: &&(&str, &[&str], &str)| {
         row.0 == name && (row.1.is_empty() || row.1.iter().any(|part| text.contains(part)))
     };
@@ -69,7 +77,7 @@ const ADVICE: &[(&str, &[&str], &str)] = &[
     (
         "Subscript",
         &["a power of"],
-        "packed triangular storage (i*(i+1)/2 + j) is not affine: use rows of full length, 'A[i*n + j]' with j <= i",
+        "squares of a counter and packed triangular storage (i*(i+1)/2 + j) are not affine: use rows of full length, 'A[i*n + j]' with j <= i",
     ),
     (
         "Subscript",
@@ -121,7 +129,19 @@ const ADVICE: &[(&str, &[&str], &str)] = &[
     ),
     (
         "Call",
-        &["printf", "putc", "puts", "fwrite", "write", "basic_ostream", "_ZNSo", "_ZStls", "FortranAio"],
+        &[
+            "printf",
+            "putc",
+            "puts",
+            "fwrite",
+            "write",
+            "ostream",
+            "_ZNSo",
+            "_ZStls",
+            "FortranAio",
+            "_print",
+            "_eprint",
+        ],
         "store what is printed in an array, and print it in a loop behind this one",
     ),
     (
@@ -139,6 +159,12 @@ const ADVICE: &[(&str, &[&str], &str)] = &[
         "Call",
         &["a function pointer"],
         "call the function by its name, or pass a lambda to a template, so that the compiler can inline it",
+    ),
+    (
+        "Call",
+        &["a virtual function"],
+        "keep objects of one class together and call its function by name, or make what they compute plain data ('double area[n]'), so that the compiler can \
+         inline it",
     ),
     (
         "Call",
@@ -192,9 +218,14 @@ const ADVICE: &[(&str, &[&str], &str)] = &[
     ("Type", &[], "use float, double or integers up to 64 bits"),
     (
         "Terminator",
-        &["invoke"],
-        "something in the loop may throw an exception (an allocation, a call that is not inlined): move it in front of the loop; \
-         -fno-exceptions helps where nothing throws",
+        &["handled here"],
+        "something in the loop may throw an exception (an allocation as of push_back, a call that is not inlined): move it in front of the loop, and \
+         store to elements that are there ('out[i] = x'); -fno-exceptions helps where nothing throws",
+    ),
+    (
+        "Terminator",
+        &["the loop may throw"],
+        "count with an index ('for (i = 0; i < n; i++)' in place of iterators), or look for bad values in a loop of its own ('int bad = 0; for (...) bad |= v[i] < 0;'), throw behind it, and compute in a second loop",
     ),
     ("Terminator", &[], "replace 'switch' on data and computed jumps by conditions"),
     (
@@ -282,9 +313,9 @@ mod tests {
             "Internal",
         ];
         for name in names {
-            assert!(advice(name, "").is_some(), "{name}");
+            assert!(advice(name, "", false).is_some(), "{name}");
         }
-        assert!(advice("Offloaded", "").is_none());
+        assert!(advice("Offloaded", "", false).is_none());
         assert!(ADVICE.iter().all(|row| names.contains(&row.0)));
     }
 
@@ -344,7 +375,7 @@ mod tests {
             ),
         ];
         for (name, text, part) in table {
-            assert!(advice(name, text).is_some_and(|a| a.contains(part)), "{text}");
+            assert!(advice(name, text, false).is_some_and(|a| a.contains(part)), "{text}");
         }
     }
 }

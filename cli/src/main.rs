@@ -13,6 +13,7 @@ mod names;
 mod output;
 mod profile;
 mod report;
+mod schedule;
 mod show;
 mod tune;
 
@@ -25,6 +26,7 @@ use explain::ExplainArgs;
 use generate::GenerateArgs;
 use profile::ProfileArgs;
 use report::ReportArgs;
+use schedule::ScheduleArgs;
 use show::ShowArgs;
 use std::error::Error;
 use std::ffi::{OsStr, OsString};
@@ -59,6 +61,8 @@ enum Command {
     Profile(ProfileArgs),
     /// Run a program with each loop nest on both sides, and say where device and CPU have different results
     Compare(CompareArgs),
+    /// Write the schedules of files' loop nests, to look at or to change, for 'pollyrs cc --tuned'
+    Schedule(ScheduleArgs),
     /// Draw the time tiles of a file's stencils
     Show(ShowArgs),
     /// Measure other choices than the model's on the device, and write the best to a file that later compilations read
@@ -94,6 +98,7 @@ fn main() -> ExitCode {
         Command::Explain(args) => explain::run(&args).map_err(Into::into),
         Command::Profile(args) => profile::run(&args).map_err(Into::into),
         Command::Compare(args) => compare::run(&args).map_err(Into::into),
+        Command::Schedule(args) => schedule::run(&args).map_err(Into::into),
         Command::Show(args) => show::run(&args).map_err(Into::into),
         Command::Tune(args) => tune::run(&args).map_err(Into::into),
         Command::Doctor(args) => Ok(doctor::run(&args)),

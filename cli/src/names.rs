@@ -1,7 +1,10 @@
 //! Names of functions as their authors know them.
 
-/// `M::step` for `_ZN1M4stepEv`, `grid::step` for a name of rustc's; others as they are.
+/// `M::step` for `_ZN1M4stepEv`, `grid::step` for a name of rustc's or flang's; others as they are.
 pub fn demangled(name: &str) -> String {
+    if let Some(fortran) = name.strip_prefix("_Q").and_then(fortran) {
+        return fortran;
+    }
     if !name.starts_with("_Z") && !name.starts_with("_R") {
         return name.to_owned();
     }
@@ -11,6 +14,25 @@ pub fn demangled(name: &str) -> String {
     let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type();
     let symbol = cpp_demangle::Symbol::new(name).ok();
     symbol.and_then(|s| s.demangle_with_options(&options).ok()).unwrap_or_else(|| name.to_owned())
+}
+
+/// The parts of a name of flang's, which are in lower case behind a letter each: `MgridFstepPinner` is `grid::step::inner`
+/// (flang's "Bijective Internal Name Uniquing").
+fn fortran(parts: &str) -> Option<String> {
+    if parts == "Qmain" {
+        return Some("the main program".to_owned());
+    }
+    let begins = |(_, c): &(usize, char)| matches!(c, 'M' | 'S' | 'F' | 'P');
+    let mut at: Vec<usize> = parts.char_indices().filter(begins).map(|(at, _)| at).collect();
+    if at.first() != Some(&0) || !parts[*at.last()?..].starts_with(['P', 'F']) {
+        return None;
+    }
+    at.push(parts.len());
+    let names: Vec<&str> = at.windows(2).map(|w| &parts[w[0] + 1..w[1]]).collect();
+    let plain = |n: &&str| {
+        !n.is_empty() && n.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+    };
+    names.iter().all(plain).then(|| names.join("::"))
 }
 
 /// A text with the names in it demangled: `the call of _ZN1M4stepEv may have side effects`.
@@ -47,7 +69,12 @@ mod tests {
             ("h", "h"),
             ("_ZN1M4stepEv", "M::step"),
             ("_ZN4grid4step17h0123456789abcdefE", "grid::step"),
-            ("_QPheat", "_QPheat"),
+            ("_QPheat", "heat"),
+            ("_QMgridPstep", "grid::step"),
+            ("_QMgridFstepPinner_loop2", "grid::step::inner_loop2"),
+            ("_QQmain", "the main program"),
+            ("_Quiet", "_Quiet"),
+            ("_QM", "_QM"),
         ];
         for (name, want) in table {
             assert_eq!(demangled(name), want);

@@ -201,6 +201,26 @@ fn table(lines: &[Line]) -> String {
     text
 }
 
+/// What executions took, by loop nest and place (`file.c:5`, without folders), in words.
+pub fn times(text: &str) -> BTreeMap<(String, String), String> {
+    let mut all: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+    for ((scop, device), t) in totals(&read(text)) {
+        let place = t.at.rsplit('/').next().unwrap_or_default().to_owned();
+        let runs = if t.runs == 1 { "1 run".to_owned() } else { format!("{} runs", t.runs) };
+        let parts = match device.as_str() {
+            "host" => String::new(),
+            _ => format!(" (kernels {:.3} ms, transfers {:.3} ms)", t.kernel_ms, t.transfer_ms),
+        };
+        let line = format!(
+            "{runs} on {}, {:.3} ms{parts}",
+            if device == "host" { "the CPU" } else { &device },
+            t.total_ms
+        );
+        all.entry((scop, place)).or_default().push(line);
+    }
+    all.into_iter().map(|(key, lines)| (key, lines.join("; "))).collect()
+}
+
 /// What a stretch of time was spent on: name and colour.
 const HOST: (&str, &str) = ("original loop", "#8a8f98");
 const SETUP: (&str, &str) = ("setup", "#d9a441");
@@ -247,6 +267,14 @@ mod tests {
         let rates: Vec<&str> =
             text.lines().skip(1).filter_map(|line| line.split_whitespace().nth(10)).collect();
         assert_eq!(rates, ["1.25", "-"], "{text}");
+    }
+
+    #[test]
+    fn times_belong_to_a_loop_nest_and_its_place() {
+        let times = times(LINES);
+        let gemm = times.get(&("gemm#0".to_owned(), "a<b>.c:3".to_owned())).unwrap();
+        assert_eq!(gemm, "1 run on cuda, 7.000 ms (kernels 1.000 ms, transfers 4.000 ms)");
+        assert_eq!(times.get(&("init#0".to_owned(), String::new())).unwrap(), "1 run on the CPU, 0.500 ms");
     }
 
     #[test]

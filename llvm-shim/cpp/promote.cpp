@@ -15,6 +15,8 @@
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/DebugProgramInstruction.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -315,6 +317,17 @@ bool isSometimesUpdated(Loop &L, const Accesses &A, const DominatorTree &DT) {
          });
 }
 
+// A cell that stands for a variable of the source is called by its name: a count that a caller gets by reference, in Fortran.
+void nameAfter(AllocaInst &Cell, const Place &P) {
+  if (P.second)
+    return;
+  for (DbgVariableRecord *Record : findDVRDeclares(P.first)) {
+    auto *Declaration = DbgVariableRecord::createDVRDeclare(&Cell, Record->getVariable(), Record->getExpression(), Record->getDebugLoc().get());
+    Cell.getParent()->insertDbgRecordAfter(Declaration, &Cell);
+    return;
+  }
+}
+
 // `*p = 0; for (...) if (c) ++*p;` counts in a value.
 bool promoteUpdates(Loop &L, Function &F, Session &S) {
   auto &AA = S.FAM.getResult<AAManager>(F);
@@ -357,6 +370,7 @@ bool promoteUpdates(Loop &L, Function &F, Session &S) {
     for (Instruction *I : A.Instructions)
       Alignment = std::min(Alignment, getLoadStoreAlignment(I));
     auto *Cell = new AllocaInst(T, DL.getAllocaAddrSpace(), "cell", F.getEntryBlock().getFirstInsertionPt());
+    nameAfter(*Cell, P);
     auto Copy = [&](Value *From, Value *To, Instruction *Here) {
       IRBuilder<> C(Here);
       auto *Load = C.CreateAlignedLoad(T, From, From == Cell ? Cell->getAlign() : Alignment);

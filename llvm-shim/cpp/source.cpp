@@ -21,16 +21,24 @@ using namespace llvm;
 using pollyrs::send;
 using pollyrs::sendLocation;
 
-// Whether code is of the language's library, not of the program's author.
-static bool isLibrary(const DILocation &Loc) {
-  SmallString<128> Path(Loc.getFilename());
+// The whole path of a file.
+static SmallString<128> wholePath(StringRef Directory, StringRef Name) {
+  SmallString<128> Path(Name);
   if (!sys::path::is_absolute(Path)) {
-    Path = Loc.getDirectory();
-    sys::path::append(Path, Loc.getFilename());
+    Path = Directory;
+    sys::path::append(Path, Name);
   }
-  return Path.starts_with("/usr/include/") || Path.starts_with("/usr/lib/") || Path.starts_with("/rustc/") ||
-         Path.str().contains("/rustlib/src/");
+  return Path;
 }
+
+// Whether a file is of the language's library, not of the program's author.
+static bool isLibraryFile(StringRef Directory, StringRef Name) {
+  SmallString<128> Path = wholePath(Directory, Name);
+  return Path.starts_with("/usr/include/") || Path.starts_with("/usr/lib/") || Path.starts_with("/rustc/") ||
+         Path.starts_with("/rust/deps/") || Path.str().contains("/rustlib/src/");
+}
+
+static bool isLibrary(const DILocation &Loc) { return isLibraryFile(Loc.getDirectory(), Loc.getFilename()); }
 
 // Where code that was inlined is in the file of the program's author: `std::transform(...)` there, not a line of the library. If all of it is the
 // library's, the innermost place.
@@ -81,28 +89,37 @@ bool pollyrs::sendLocation(const DebugLoc &Innermost, uint32_t *Line, uint32_t *
     return false;
   *Line = Loc.getLine();
   *Column = Loc.getCol();
-  send(Sink, Ctx, Loc->getFilename());
+  // What a library was built from is not below the author's folder.
+  if (isLibrary(*Loc))
+    send(Sink, Ctx, wholePath(Loc->getDirectory(), Loc->getFilename()));
+  else
+    send(Sink, Ctx, Loc->getFilename());
   return true;
 }
+
+// Whether the program's author knows a variable: not those inside of a library, nor those that a compiler adds (`__begin1`).
+static bool isAuthors(const DILocalVariable *Variable) {
+  if (!Variable || Variable->getName().starts_with("__"))
+    return false;
+  const DIScope *Scope = Variable->getScope();
+  return !Scope || !isLibraryFile(Scope->getDirectory(), Scope->getFilename());
+}
+
+// The number of words of an expression that says which part of a variable something is, and no more.
+static const unsigned FragmentWords = 3;
 
 static const DILocalVariable *variableOf(const Value &V, bool &Declared) {
   Value *Mutable = const_cast<Value *>(&V);
   Declared = false;
   // Only "this value is the variable": with an expression it is something computed from it.
   for (const DbgVariableRecord *Record : findDVRValues(Mutable))
-    if (Record->getVariable() && !Record->hasArgList() && Record->getExpression()->getNumElements() == 0)
+    if (isAuthors(Record->getVariable()) && !Record->hasArgList() && Record->getExpression()->getNumElements() == 0)
       return Record->getVariable();
   Declared = true;
   for (const DbgVariableRecord *Record : findDVRDeclares(Mutable))
-    if (Record->getVariable())
+    if (isAuthors(Record->getVariable()))
       return Record->getVariable();
   return nullptr;
-}
-
-static std::string variableName(const Value &V) {
-  bool Declared = false;
-  const DILocalVariable *Variable = variableOf(V, Declared);
-  return Variable ? Variable->getName().str() : std::string();
 }
 
 // A type without names for it and qualifiers.
@@ -117,10 +134,18 @@ static const DIType *plain(const DIType *T) {
   return T;
 }
 
-// The member at so many bits from the beginning of a structure; empty if there is none.
+// Whether a type is one of a language's library, whose members an author does not know.
+static bool isLibraryType(const DICompositeType &T) {
+  const DIScope *Outermost = nullptr;
+  for (const DIScope *Scope = T.getScope(); Scope && isa<DINamespace>(Scope); Scope = Scope->getScope())
+    Outermost = Scope;
+  return Outermost && is_contained({"std", "core", "alloc", "__gnu_cxx"}, Outermost->getName());
+}
+
+// The member at so many bits from the beginning of a structure of the author's; empty if there is none.
 static std::string memberAt(const DIType *T, uint64_t Bits, unsigned Depth) {
   auto *Structure = dyn_cast_or_null<DICompositeType>(plain(T));
-  if (!Structure || !Depth)
+  if (!Structure || !Depth || isLibraryType(*Structure))
     return {};
   for (const DINode *Element : Structure->getElements()) {
     auto *Member = dyn_cast_or_null<DIDerivedType>(Element);
@@ -167,6 +192,33 @@ static std::string memberName(const LoadInst &Load) {
   if (Member.empty())
     return {};
   return Variable->getName().str() + (Declared ? "." : "->") + Member;
+}
+
+// `signal` and `signal.len()` for the two parts of a slice; `p.x` for a part of a structure.
+static std::string partName(const Value &V) {
+  for (const DbgVariableRecord *Record : findDVRValues(const_cast<Value *>(&V))) {
+    const DILocalVariable *Variable = Record->getVariable();
+    if (!isAuthors(Variable) || Record->hasArgList() || Record->getExpression()->getNumElements() != FragmentWords)
+      continue;
+    auto Part = Record->getExpression()->getFragmentInfo();
+    if (!Part)
+      continue;
+    std::string Member = memberAt(Variable->getType(), Part->OffsetInBits, 1);
+    std::string Name = Variable->getName().str();
+    // What rustc calls the parts of slices and of references to traits.
+    if (Member == "length")
+      return Name + ".len()";
+    if (Member == "data_ptr" || Member == "pointer" || Member == "vtable" || StringRef(Member).starts_with("_"))
+      return Name;
+    return Member.empty() ? Name : Name + "." + Member;
+  }
+  return {};
+}
+
+static std::string variableName(const Value &V) {
+  bool Declared = false;
+  const DILocalVariable *Variable = variableOf(V, Declared);
+  return Variable ? Variable->getName().str() : partName(V);
 }
 
 static std::string sourceName(const Value *V) {

@@ -5,6 +5,7 @@ use pollyrs_codegen_ptx as codegen;
 use pollyrs_schedule::{Footprint, InspectedBox, MappedScop, Parts, Slices, WorkEstimate};
 use pollyrs_scop::Scop;
 use pollyrs_tuning::StencilShape;
+use pollyrs_tuning::remark::Model;
 
 /// A SCoP that went through all stages.
 pub struct Compiled {
@@ -30,6 +31,10 @@ pub struct Compiled {
     pub tuned: Option<Result<String, String>>,
     /// Set by [`Compiled::prepare`].
     pub entry: Option<codegen::Entry>,
+    /// Dependences and schedule, where remarks are to tell of them.
+    pub told: Option<(String, String)>,
+    /// The loop nest before anything was done with it, where remarks are to tell of it.
+    pub model: Option<Box<Model>>,
 }
 
 /// What was done with the time steps.

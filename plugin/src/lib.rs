@@ -17,6 +17,7 @@
 mod base;
 mod commit;
 mod compiled;
+mod details;
 mod device;
 mod driver;
 mod entry;

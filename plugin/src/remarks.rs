@@ -3,6 +3,7 @@
 use crate::base::error::PluginError;
 use crate::base::options::{Options, Strategy};
 use crate::compiled::Compiled;
+use crate::details;
 use crate::device::assembler::Code as DeviceCode;
 use crate::ir::{instructions, name_of};
 use inkwell::llvm_sys::core::*;
@@ -56,7 +57,8 @@ pub fn offloaded(with: &Options, f: LLVMValueRef, c: &Compiled) {
         message.push_str(&format!(", {}", count(private, "private scalar")));
     }
     message.push_str(&conditions(scop));
-    emit(with, f, RemarkKind::Passed, Code::Offloaded, at, &message);
+    let about = About { details: details::of(with, c), ..About::default() };
+    told(with, f, RemarkKind::Passed, Code::Offloaded, at, &message, about);
     if let Some(code) = &c.code {
         device_code(with, f, at, code);
     }
@@ -146,10 +148,13 @@ pub fn rejected(with: &Options, f: LLVMValueRef, clone: LLVMValueRef, r: &Reject
     let mut message = format!("not offloaded: {r}");
     if let (Some(l), Some(at)) = (&r.loop_location, &r.location)
         && l != at
+        // Which line of a library has the loop tells nobody anything.
+        && l.file == at.file
     {
         message.push_str(&format!(" (loop at {l})"));
     }
-    emit(with, f, RemarkKind::Missed, Code::from(&r.reason), at, &message);
+    let about = About { depth: r.depth, ..About::default() };
+    told(with, f, RemarkKind::Missed, Code::from(&r.reason), at, &message, about);
 }
 
 /// An entry of a tuned file for this function that no loop nest of it has the content of.
@@ -164,21 +169,21 @@ pub fn stale(with: &Options, f: LLVMValueRef, entry: &Entry) {
 /// A budget that ends the work on a whole function.
 pub fn budget(with: &Options, f: LLVMValueRef, function: &str, stage: &str) {
     let reason = RejectReason::Budget { stage: stage.into() };
-    let r = Rejection { reason, function: function.into(), location: None, loop_location: None };
+    let r = Rejection { reason, function: function.into(), location: None, loop_location: None, depth: 0 };
     emit(with, f, RemarkKind::Missed, Code::from(&r.reason), None, &format!("not offloaded: {r}"));
 }
 
 /// A number in the code on the host, which ends the work on a whole function.
 pub fn wide(with: &Options, f: LLVMValueRef, function: &str, value: &str) {
     let reason = RejectReason::wide_number(value);
-    let r = Rejection { reason, function: function.into(), location: None, loop_location: None };
+    let r = Rejection { reason, function: function.into(), location: None, loop_location: None, depth: 0 };
     emit(with, f, RemarkKind::Missed, Code::from(&r.reason), None, &format!("not offloaded: {r}"));
 }
 
 /// A function with loops that jumps to addresses of its blocks.
 pub fn computed_goto(with: &Options, f: LLVMValueRef, function: &str) {
-    let reason = RejectReason::Terminator { opcode: "indirectbr".into() };
-    let r = Rejection { reason, function: function.into(), location: None, loop_location: None };
+    let reason = RejectReason::Terminator { opcode: "indirectbr".into(), callee: None };
+    let r = Rejection { reason, function: function.into(), location: None, loop_location: None, depth: 0 };
     emit(with, f, RemarkKind::Missed, Code::from(&r.reason), None, &format!("not offloaded: {r}"));
 }
 
@@ -198,7 +203,13 @@ pub fn internal(with: &Options, f: LLVMValueRef, e: &PluginError) {
     emit(with, f, RemarkKind::Missed, Code::Internal, None, &format!("not offloaded: internal error: {e}"));
 }
 
-/// A remark ends with its code, which `docs/reference/remarks` explains.
+/// What the file of remarks has beside the message.
+#[derive(Default)]
+struct About {
+    details: Option<Box<record::Details>>,
+    depth: u32,
+}
+
 fn emit(
     with: &Options,
     f: LLVMValueRef,
@@ -206,6 +217,19 @@ fn emit(
     code: Code,
     at: Option<LLVMValueRef>,
     message: &str,
+) {
+    told(with, f, kind, code, at, message, About::default());
+}
+
+/// A remark ends with its code, which `docs/reference/remarks` explains.
+fn told(
+    with: &Options,
+    f: LLVMValueRef,
+    kind: RemarkKind,
+    code: Code,
+    at: Option<LLVMValueRef>,
+    message: &str,
+    about: About,
 ) {
     remark(f, kind, code.name(), at, &format!("{message} [{code}]"));
     let Some(path) = &with.remark_file else { return };
@@ -226,6 +250,8 @@ fn emit(
         column,
         function: name_of(f),
         text: message.to_owned(),
+        depth: about.depth,
+        details: about.details,
     };
     if let Err(e) = record::append(path, &record) {
         eprintln!("pollyrs: {}: {e}", path.display());

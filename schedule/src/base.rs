@@ -15,6 +15,9 @@ pub enum ScheduleError {
     /// No loop of the SCoP can run in parallel.
     #[error("no loop can run in parallel")]
     NoParallelism,
+    /// A schedule that was given is none of this SCoP, or not legal.
+    #[error("the schedule that was given does not fit: {0}")]
+    Given(String),
     /// A schedule tree uses something the stage does not handle.
     #[error("unsupported schedule tree: {0}")]
     Unsupported(&'static str),

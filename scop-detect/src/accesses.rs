@@ -7,7 +7,7 @@
 //! domain handed over, fixed to its function, and is put back into the subscripts afterwards.
 
 use crate::blame::type_reason;
-use crate::builder::Builder;
+use crate::builder::{Builder, power_of};
 use crate::fail::{Fail, Stop};
 use crate::ir::{self, Value};
 use crate::place::Place;
@@ -137,7 +137,9 @@ impl Builder<'_> {
             }
             ScevKind::AddRec { loop_id, operands } if e.is_pointer => {
                 let [start, step] = &operands[..] else {
-                    return Err(Stop::Blocker("a pointer that moves at no constant rate".into()));
+                    let counter = self.counter_name(*loop_id);
+                    let moves = || "a pointer that moves at no constant rate".into();
+                    return Err(Stop::Blocker(counter.map_or_else(moves, |c| power_of(&c))));
                 };
                 let i = if let Some(d) = place.loops.iter().position(|l| l == loop_id) {
                     Polynomial::iter(d)

@@ -29,6 +29,37 @@ pub(crate) fn type_reason(ty: LLVMTypeRef, v: Value) -> RejectReason {
     RejectReason::Type { ty: ir::type_text(ty), object }
 }
 
+/// Blocks behind a loop that are searched for a throw.
+const BLOCKS_TO_A_THROW: usize = 8;
+
+/// Where a loop throws an exception: in one of its blocks, or on a way out of it that does not come back.
+pub(crate) fn throws(an: &Analyses<'_>, l: LoopId) -> Option<Value> {
+    let data = &an.loops()[l.0];
+    let thrown = |b: &Block| {
+        ir::instructions(*b).into_iter().find(|v| {
+            let calls = matches!(ir::opcode(*v), Some(Op::LLVMCall | Op::LLVMInvoke));
+            calls && ir::callee(*v).is_some_and(|f| THROWING.iter().any(|t| ir::name(f).starts_with(t)))
+        })
+    };
+    data.blocks.iter().find_map(thrown).or_else(|| {
+        let outside = |b: &Block| ir::successors(*b).into_iter().find(|s| !data.blocks.contains(s));
+        data.blocks.iter().filter_map(outside).find_map(|first| {
+            let mut at = Some(first);
+            for _ in 0..BLOCKS_TO_A_THROW {
+                let block = at?;
+                if let Some(found) = thrown(&block) {
+                    return Some(found);
+                }
+                at = ir::successors(block).first().copied();
+            }
+            None
+        })
+    })
+}
+
+/// Beginnings of names of functions by which C++ throws: an exception of the program's own, and those of the library.
+const THROWING: [&str; 3] = ["__cxa_allocate_exception", "__cxa_throw", "_ZSt"];
+
 /// Why a loop that ends at several places stays on the host: at the first exit that depends on what the loop loads or calls. `block` is to blame.
 pub(crate) fn several_exits(an: &Analyses<'_>, l: LoopId, block: Block) -> Fail {
     let data = &an.loops()[l.0];

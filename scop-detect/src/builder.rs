@@ -300,10 +300,16 @@ impl<'a> Builder<'a> {
         if !temporary {
             return own;
         }
-        if ir::opcode(v) == Some(ir::Op::LLVMPHI) && depth > 0 {
-            return ir::incoming(v).into_iter().find_map(|(x, _)| self.user_name(x, depth - 1));
+        match ir::opcode(v)? {
+            ir::Op::LLVMPHI if depth > 0 => {
+                ir::incoming(v).into_iter().find_map(|(x, _)| self.user_name(x, depth - 1))
+            }
+            // What a list's next node is loaded from.
+            ir::Op::LLVMLoad | ir::Op::LLVMGetElementPtr if depth > 0 => {
+                self.user_name(ir::operand(v, 0), depth - 1)
+            }
+            _ => None,
         }
-        None
     }
 
     /// `(head + k) & mask`: an operation on integers, of at most `depth` others, in the source's names.
@@ -334,6 +340,10 @@ impl<'a> Builder<'a> {
             plain.or_else(argument).or_else(nested)
         };
         let (left, right) = (side(0)?, side(1)?);
+        // The end of a container without its beginning, in bytes or in elements.
+        if let Some(size) = size_text(sign, &left, &right) {
+            return Some(size);
+        }
         Some(match (sign, right.strip_prefix('-')) {
             ("+", Some(right)) => format!("{left} - {right}"),
             _ => format!("{left} {sign} {right}"),
@@ -441,6 +451,21 @@ impl<'a> Builder<'a> {
         self.strict = outer;
         r
     }
+}
+
+/// `the size of v` for `v - v`, two pointers of one container, and for what is computed from it by the size of an element.
+fn size_text(sign: &str, left: &str, right: &str) -> Option<String> {
+    let inner = left.trim_start_matches('(').trim_end_matches(')');
+    match sign {
+        "-" if left == right => Some(format!("the size of {left}")),
+        "/" | ">>" if inner.starts_with("the size of ") => Some(inner.to_owned()),
+        _ => None,
+    }
+}
+
+/// What is in the way where a subscript is a polynomial of a counter.
+pub(crate) fn power_of(counter: &str) -> String {
+    format!("a power of {counter}, as packed triangular storage has")
 }
 
 pub(crate) fn has_division(e: &ScevExpr) -> bool {

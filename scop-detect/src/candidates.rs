@@ -16,6 +16,7 @@ use crate::accesses::OUTER_POINTER;
 use crate::blame::several_exits;
 use crate::cfg::Cfg;
 use crate::fail::{Fail, block_location, loc};
+use crate::instructions::terminator_reason;
 use crate::ir::{self, Block, Op};
 use crate::region::Candidate;
 use pollyrs_llvm_shim::{Analyses, LoopData, LoopId};
@@ -66,7 +67,7 @@ impl Search<'_, '_> {
             let reason = self.unstructured(LoopId(l));
             self.settled.extend(data.blocks.iter().copied());
             let location = data.location.clone().map(loc);
-            self.reject(reason, location.clone(), location);
+            self.reject(reason, location.clone(), location, &data.blocks);
         }
     }
 
@@ -75,11 +76,13 @@ impl Search<'_, '_> {
         reason: RejectReason,
         location: Option<pollyrs_scop::Location>,
         at: Option<pollyrs_scop::Location>,
+        blocks: &[Block],
     ) {
         if self.quiet {
             return;
         }
-        let r = Rejection { reason, function: self.function.clone(), location, loop_location: at };
+        let depth = depth(self.an.loops(), blocks);
+        let r = Rejection { reason, function: self.function.clone(), location, loop_location: at, depth };
         if !self.rejections.contains(&r) {
             self.rejections.push(r);
         }
@@ -88,8 +91,8 @@ impl Search<'_, '_> {
     fn unstructured(&self, l: LoopId) -> RejectReason {
         let data = &self.an.loops()[l.0];
         for b in &data.blocks {
-            if let Some(op) = ir::terminator(*b).and_then(ir::opcode).filter(|op| *op != Op::LLVMBr) {
-                return RejectReason::Terminator { opcode: ir::opcode_text(op) };
+            if let Some(t) = ir::terminator(*b).filter(|t| ir::opcode(*t) != Some(Op::LLVMBr)) {
+                return terminator_reason(t);
             }
         }
         if data.exiting.len() == 1 {
@@ -128,7 +131,8 @@ impl Search<'_, '_> {
                 self.runs(std::mem::take(&mut elements), level);
                 if self.an.loops()[l.0].other_steps {
                     let at = self.an.loops()[l.0].location.clone().map(loc);
-                    self.reject(other_steps(), at.clone(), at);
+                    let blocks = self.an.loops()[l.0].blocks.clone();
+                    self.reject(other_steps(), at.clone(), at, &blocks);
                 } else if !stays(&l) {
                     self.quiet = true;
                     self.runs(self.cfg.region(at, n).into_iter().collect(), level);
@@ -287,7 +291,8 @@ impl Search<'_, '_> {
     fn give_up(&mut self, c: &Candidate) {
         self.settled.extend(c.blocks.iter().copied());
         let location = block_location(c.entry);
-        self.reject(RejectReason::Budget { stage: "detection".into() }, location.clone(), location);
+        let blocks: Vec<Block> = c.blocks.iter().copied().collect();
+        self.reject(RejectReason::Budget { stage: "detection".into() }, location.clone(), location, &blocks);
     }
 
     /// An element that is no SCoP: its parts may be.
@@ -314,8 +319,18 @@ impl Search<'_, '_> {
         if silent && (self.scops.len() == scops || headed.is_some()) {
             let outermost = self.an.loops().iter().find(|l| l.blocks.iter().all(|b| c.blocks.contains(b)));
             let at = outermost.and_then(|l| l.location.clone()).map(loc);
-            self.reject(why.reason, why.location, at);
+            let blocks: Vec<Block> = c.blocks.iter().copied().collect();
+            self.reject(why.reason, why.location, at, &blocks);
         }
         self.settled.extend(c.blocks.iter().copied());
+    }
+}
+
+/// How many loops are one inside of the other in `blocks`.
+fn depth(loops: &[LoopData], blocks: &[Block]) -> u32 {
+    let inside = || loops.iter().filter(|l| blocks.contains(&l.header)).map(|l| l.depth);
+    match (inside().min(), inside().max()) {
+        (Some(first), Some(last)) => last - first + 1,
+        _ => 0,
     }
 }

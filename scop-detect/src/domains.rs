@@ -8,11 +8,12 @@
 //! **Example.** `for (i = 0; i < n; i++) if (i > 5) S;` has the domain `{ S[i] : 6 <= i <= n - 1 }`: the guard `n > 0` of the
 //! rotated loop, the count `n - 1`, and the condition.
 
-use crate::blame::several_exits;
+use crate::blame::{several_exits, throws};
 use crate::builder::Builder;
 use crate::cfg::program_order;
 use crate::fail::{Fail, Stop};
 use crate::flow::{Flow, lift};
+use crate::instructions::{is_check, terminator_reason};
 use crate::ir::{self, Block, Op, Pred, Value};
 use crate::place::Place;
 use isl::{DimType, PwAff, Set, Space, Val};
@@ -113,7 +114,10 @@ impl Builder<'_> {
         let domain = from_outside.ok_or_else(|| Fail::new(RejectReason::ControlFlow, b))?.coalesce()?;
         match headed {
             None => Ok(domain),
-            Some(l) => self.enter_loop(flow, l, domain, &loops[..outer]),
+            Some(l) => {
+                let entered = self.enter_loop(flow, l, domain, &loops[..outer]);
+                entered.map_err(|f| self.ended_early(l).filter(|_| is_bound(&f.reason)).unwrap_or(f))
+            }
         }
     }
 
@@ -178,8 +182,7 @@ impl Builder<'_> {
         }
         let inst = ir::terminator(exiting).unwrap_or(std::ptr::null_mut());
         if ir::branch_condition(exiting).is_none() {
-            let opcode = ir::opcode(inst).map(ir::opcode_text).unwrap_or_default();
-            return Err(Fail::new(RejectReason::Terminator { opcode }, exiting));
+            return Err(Fail::new(terminator_reason(inst), exiting));
         }
         let place = Place::new(outer.to_vec(), entered.clone(), Some(inst));
         let count = self.an.backedge_taken_count(l);
@@ -199,6 +202,25 @@ impl Builder<'_> {
         let domain = domain.intersect(i.clone().nonneg_set()?)?.intersect(i.le_set(upper)?)?;
         flow.entered.insert(l, (entered, count));
         Ok(domain.coalesce()?)
+    }
+
+    /// A loop that counts plainly, from one pointer to another, say, but may throw or end the program before: then the count is not all that ends it, and what is
+    /// thrown might change whatever is in memory, sizes and pointers among it.
+    fn ended_early(&self, l: LoopId) -> Option<Fail> {
+        let data = &self.an.loops()[l.0];
+        let plain = |v: &Value| match &self.an.scev(*v, Some(l)).kind {
+            ScevKind::AddRec { operands, .. } => {
+                matches!(operands[1..], [ScevExpr { kind: ScevKind::Constant(_), .. }])
+            }
+            _ => ir::parent(*v).is_none_or(|b| !data.blocks.contains(&b)),
+        };
+        let counts = |b: &Block| ir::branch_condition(*b).is_some_and(|c| ir::operands(c).iter().all(plain));
+        let checked = || data.blocks.iter().flat_map(|b| ir::instructions(*b)).find(|v| is_check(*v));
+        let at = match &data.exiting[..] {
+            [exiting] if counts(exiting) => throws(self.an, l).or_else(checked),
+            _ => throws(self.an, l),
+        };
+        at.map(|at| Fail::at(RejectReason::Throw, at))
     }
 
     /// What keeps a loop's count from being computed: the first non-affine operand of its exit test.
@@ -247,8 +269,7 @@ impl Builder<'_> {
     fn split(&mut self, flow: &mut Flow, b: Block) -> Result<(), Fail> {
         let Some(t) = ir::terminator(b) else { return Err(Fail::new(RejectReason::ControlFlow, b)) };
         if ir::opcode(t) != Some(Op::LLVMBr) {
-            let opcode = ir::opcode(t).map(ir::opcode_text).unwrap_or_default();
-            return Err(Fail::at(RejectReason::Terminator { opcode }, t));
+            return Err(Fail::at(terminator_reason(t), t));
         }
         let succs = ir::successors(b);
         let (Some(cond), [yes, no]) = (ir::branch_condition(b), &succs[..]) else { return Ok(()) };
@@ -337,9 +358,9 @@ impl Builder<'_> {
             Some(Op::LLVMICmp | Op::LLVMFCmp | Op::LLVMTrunc) => ir::operands(c)
                 .into_iter()
                 .filter(|o| !ir::is_constant(*o))
-                .map(|o| self.name_of(o))
-                .next()
-                .unwrap_or_else(|| self.name_of(c)),
+                // What differs from iteration to iteration, rather than what it is compared with.
+                .min_by_key(|o| !self.defined_inside(*o))
+                .map_or_else(|| self.name_of(c), |o| self.name_of(o)),
             // What conditions are joined of: the first one that is more than a constant.
             Some(Op::LLVMAnd | Op::LLVMOr | Op::LLVMXor | Op::LLVMSelect | Op::LLVMFreeze) => ir::operands(c)
                 .into_iter()
@@ -551,4 +572,8 @@ impl Builder<'_> {
     ) -> Result<(), Fail> {
         self.assume_params(kind, good, Some(at), note).map_err(|s| s.fail(at, |_| why))
     }
+}
+
+fn is_bound(reason: &RejectReason) -> bool {
+    matches!(reason, RejectReason::LoopBound { .. })
 }

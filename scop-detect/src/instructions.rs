@@ -183,11 +183,30 @@ pub(crate) fn call_reason(call: Value) -> RejectReason {
         }
         Some(n) => n,
         None => match ir::operands(call).last().copied().and_then(source_name) {
+            Some(name) if is_virtual(call) => format!("a virtual function ({name})"),
+            None if is_virtual(call) => "a virtual function".to_string(),
             Some(name) => format!("a function pointer ({name})"),
             None => "a function pointer".to_string(),
         },
     };
     RejectReason::Call { callee }
+}
+
+/// Whether what is called comes from a table that its first argument points to, as C++ finds virtual functions.
+fn is_virtual(call: Value) -> bool {
+    let loaded = |v: Value| (ir::opcode(v) == Some(Op::LLVMLoad)).then(|| ir::operand(v, 0));
+    let Some(mut slot) = ir::operands(call).last().copied().and_then(loaded) else { return false };
+    while ir::opcode(slot) == Some(Op::LLVMGetElementPtr) {
+        slot = ir::operand(slot, 0);
+    }
+    loaded(slot).is_some_and(|object| ir::operands(call).len() > 1 && object == ir::operand(call, 0))
+}
+
+/// Why a block that ends with `t`, which is no branch, stays on the host.
+pub(crate) fn terminator_reason(t: Value) -> RejectReason {
+    let opcode = ir::opcode(t);
+    let callee = (opcode == Some(Op::LLVMInvoke)).then(|| ir::callee(t).map(ir::name)).flatten();
+    RejectReason::Terminator { opcode: opcode.map(ir::opcode_text).unwrap_or_default(), callee }
 }
 
 /// Refuses what has an effect that the model lacks.
@@ -199,6 +218,10 @@ pub(crate) fn check_effects(v: Value) -> Result<(), Fail> {
             Err(Fail::at(RejectReason::OrderedAccess { object: ir::address(v).and_then(source_name) }, v))
         }
         LLVMStore if ir::elem_type(ir::accessed_type(v)).is_none() => {
+            // The call for which something is put together says more.
+            let call = |c: &Value| ir::opcode(*c) == Some(LLVMCall);
+            let behind = ir::parent(v).map(ir::instructions).unwrap_or_default();
+            behind.into_iter().filter(call).try_for_each(check_effects)?;
             Err(Fail::at(type_reason(ir::accessed_type(v), v), v))
         }
         LLVMFence => Err(Fail::at(RejectReason::OrderedAccess { object: None }, v)),
@@ -213,9 +236,7 @@ pub(crate) fn check_effects(v: Value) -> Result<(), Fail> {
         }
         LLVMBr => Ok(()),
         LLVMSwitch | LLVMIndirectBr | LLVMInvoke | LLVMUnreachable | LLVMCallBr | LLVMRet | LLVMResume
-        | LLVMCleanupRet | LLVMCatchRet | LLVMCatchSwitch => {
-            Err(Fail::at(RejectReason::Terminator { opcode: ir::opcode_text(op) }, v))
-        }
+        | LLVMCleanupRet | LLVMCatchRet | LLVMCatchSwitch => Err(Fail::at(terminator_reason(v), v)),
         _ => Ok(()),
     }
 }

@@ -18,6 +18,7 @@ use crate::blame::{several_exits, type_reason};
 use crate::builder::Builder;
 use crate::fail::Fail;
 use crate::flow::Flow;
+use crate::instructions::check_effects;
 use crate::ir::{self, Block, Op, Value};
 use isl::{DimType, Map, PwAff, Set};
 use pollyrs_isl as isl;
@@ -55,8 +56,18 @@ impl Builder<'_> {
         flow.loops.get(&block)?.last().copied().filter(|l| self.an.loops()[l.0].header == block)
     }
 
+    /// Refuses a region for a call in it, which says more than the pointers that its result or its arguments are.
+    fn check_calls(&self) -> Result<(), Fail> {
+        let calls =
+            |b: &Block| ir::instructions(*b).into_iter().filter(|v| ir::opcode(*v) == Some(ir::Op::LLVMCall));
+        self.region.blocks.difference(&self.excluded).flat_map(calls).try_for_each(check_effects)
+    }
+
     pub fn new_cell(&self, flow: &Flow, kind: CellKind, value: Value, depth: usize) -> Result<Cell, Fail> {
         let ty = || type_reason(ir::type_of(value), value);
+        if ir::is_pointer(value) {
+            self.check_calls()?;
+        }
         // Odd integers, truth values among them, lie in the next wider cell.
         let wide =
             || ir::int_bits(value).filter(|b| *b <= 64).map(|b| ElemType::Int(b.next_power_of_two().max(8)));

@@ -10,7 +10,7 @@
 //! **Example.** `zext i32 n to i64` in the domain `[n] -> { [i] : 0 <= i < n }` is `n` without an assumption: the domain
 //! has no point where `n < 0`. Outside the loop the assumption `n >= 0` would be recorded.
 
-use crate::builder::Builder;
+use crate::builder::{Builder, power_of};
 use crate::fail::Stop;
 use crate::ir::{self, Op, comes_back};
 use crate::place::Place;
@@ -199,7 +199,7 @@ impl Builder<'_> {
     ) -> Result<Affine, Stop> {
         let [start, step] = ops else {
             let counter = self.counter_name(l).unwrap_or_else(|| "a loop counter".to_string());
-            return Err(Stop::Blocker(format!("a power of {counter}, as packed triangular storage has")));
+            return Err(Stop::Blocker(power_of(&counter)));
         };
         let exact = e.nsw;
         if let Some(d) = place.loops.iter().position(|x| *x == l) {

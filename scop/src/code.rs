@@ -149,7 +149,7 @@ impl From<&RejectReason> for Code {
             RejectReason::OrderedAccess { .. } => Code::OrderedAccess,
             RejectReason::Instruction { .. } => Code::Instruction,
             RejectReason::Device { .. } => Code::Device,
-            RejectReason::Terminator { .. } => Code::Terminator,
+            RejectReason::Terminator { .. } | RejectReason::Throw => Code::Terminator,
             RejectReason::Type { .. } => Code::Type,
             RejectReason::NoParallelism { .. } => Code::NoParallelism,
             RejectReason::OrderedSum { .. } => Code::OrderedSum,
@@ -158,6 +158,7 @@ impl From<&RejectReason> for Code {
             RejectReason::MovesOnly => Code::MovesOnly,
             RejectReason::TrivialSizes { .. } => Code::TrivialSizes,
             RejectReason::SwitchedOff => Code::SwitchedOff,
+            RejectReason::Given { .. } => Code::TunedRefused,
             RejectReason::Budget { .. } => Code::Budget,
             RejectReason::Internal { .. } => Code::Internal,
         }

@@ -37,8 +37,10 @@ pub enum RejectReason {
     Instruction { opcode: String },
     /// Code generation found something that the device cannot run.
     Device { what: String },
-    /// A terminator other than a branch (switch, invoke, indirect branch ...).
-    Terminator { opcode: String },
+    /// A terminator other than a branch (switch, invoke, indirect branch ...), and what an invoke calls.
+    Terminator { opcode: String, callee: Option<String> },
+    /// The loop throws an exception or ends the program, so that it is not known how often it runs.
+    Throw,
     /// A type that kernels cannot hold, and what has it in the source, where that is known.
     Type { ty: String, object: Option<String> },
     /// No loop can run in parallel; the values that iterations need of earlier ones, where these are known.
@@ -55,6 +57,8 @@ pub enum RejectReason {
     TrivialSizes { condition: String },
     /// The source switches a loop off.
     SwitchedOff,
+    /// A schedule that a file gives is none of this loop nest, or not legal.
+    Given { why: String },
     /// An analysis went over its operation budget.
     Budget { stage: String },
     /// The model is right but later stages failed: an internal error.
@@ -118,6 +122,9 @@ impl fmt::Display for RejectReason {
                     many(b)
                 )
             }
+            RejectReason::Call { callee } if callee.starts_with("_FortranAio") => {
+                f.write_str("a statement of input or output (print, write, read)")
+            }
             RejectReason::Call { callee } => match helper(callee) {
                 Some((what, instead)) => write!(f, "{what} is the call of {callee} ({instead})"),
                 None if is_lacking(callee) => {
@@ -138,8 +145,14 @@ impl fmt::Display for RejectReason {
                 write!(f, "the instruction {opcode} cannot run on the device")
             }
             RejectReason::Device { what } => write!(f, "the device cannot run {what}"),
-            RejectReason::Terminator { opcode } => match opcode.as_str() {
-                "invoke" => f.write_str("a call may throw an exception that is handled here"),
+            RejectReason::Throw => f.write_str(
+                "the loop may throw an exception, or end the program, before it has counted to its end",
+            ),
+            RejectReason::Terminator { opcode, callee } => match opcode.as_str() {
+                "invoke" => {
+                    let what = callee.as_ref().map_or("a call".to_owned(), |c| format!("the call of {c}"));
+                    write!(f, "{what} may throw an exception that is handled here")
+                }
                 "indirectbr" => f.write_str("a computed goto"),
                 "switch" => f.write_str("a switch with many cases"),
                 _ => write!(f, "the terminator {opcode} is not a branch"),
@@ -161,10 +174,15 @@ impl fmt::Display for RejectReason {
                     }
                 }
             }
-            RejectReason::OrderedSum { value } => write!(
-                f,
-                "no loop can run in parallel: {value} is a sum of floating-point numbers, which keeps its order without -fassociative-math"
-            ),
+            RejectReason::OrderedSum { value } => {
+                // A value without a name in the source is described, which would not say more.
+                let value = if value.starts_with("a value") { "it" } else { value };
+                write!(
+                    f,
+                    "no loop can run in parallel: {value} is a sum of floating-point numbers, which keeps its order without -fassociative-math"
+                )
+            }
+            RejectReason::Given { why } => write!(f, "the schedule that was given does not fit: {why}"),
             RejectReason::RunningTotal { value } => write!(
                 f,
                 "no loop can run in parallel: each iteration uses {value} as it was added up so far (a prefix sum)"
@@ -249,6 +267,8 @@ pub struct Rejection {
     pub location: Option<Location>,
     /// The loop that is not offloaded for it.
     pub loop_location: Option<Location>,
+    /// How many loops are one inside of the other there; 0: not known.
+    pub depth: u32,
 }
 
 impl fmt::Display for Rejection {

@@ -30,11 +30,12 @@ use std::path::{Path, PathBuf};
 pub const FORMAT: u32 = 1;
 
 /// Options that an entry may hold: all of them choose among schedules that are proved afterwards.
-pub const TUNABLE: [&str; 9] = [
+pub const TUNABLE: [&str; 10] = [
     "fuse-steps",
     "graph",
     "nest",
     "register-tile",
+    "schedule",
     "stencil-shape",
     "strategy",
     "techniques",
@@ -75,6 +76,9 @@ pub struct Entry {
     /// Kernels launched in a run.
     #[serde(default)]
     pub launches: u64,
+    /// What `pollyrs schedule` writes for readers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<remark::Model>,
 }
 
 /// Why a file is not understood.
@@ -230,7 +234,16 @@ mod tests {
         let options = options.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
         let scop = function.to_owned();
         let (function, content) = (function.to_owned(), content.to_owned());
-        Entry { function, content, scop, options, ms: Some(1.5), model_ms: Some(2.0), launches: 3 }
+        Entry {
+            function,
+            content,
+            scop,
+            options,
+            ms: Some(1.5),
+            model_ms: Some(2.0),
+            launches: 3,
+            model: None,
+        }
     }
 
     #[test]

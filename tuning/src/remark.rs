@@ -23,7 +23,7 @@ pub enum RemarkKind {
 }
 
 /// One remark.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Remark {
     pub kind: RemarkKind,
     /// `PRS106`.
@@ -39,6 +39,79 @@ pub struct Remark {
     pub function: String,
     /// Without the code.
     pub text: String,
+    /// Of a refusal: how many loops are one inside of the other; 0: not known.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub depth: u32,
+    /// Of an offloaded loop nest, where the plugin's option `remark-details` asks for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Box<Details>>,
+}
+
+fn is_zero(n: &u32) -> bool {
+    *n == 0
+}
+
+/// What became of a loop nest, stage by stage, as text; empty where it was not asked for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Details {
+    /// The loop nest's name, as the profile has it.
+    pub scop: String,
+    /// The sizes and other numbers that it depends on, as the source names them.
+    pub parameters: Vec<String>,
+    pub estimates: Vec<Sized>,
+    pub model: Model,
+    /// Kernels and launches.
+    pub mapping: String,
+    /// LLVM IR, and PTX.
+    pub ir: String,
+    pub ptx: String,
+}
+
+/// How much there is to do where all parameters are one number.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sized {
+    pub parameters: i32,
+    /// Executions of statements.
+    pub instances: f64,
+    pub launches: f64,
+    /// Bytes: of all arrays, of what is copied to the device, and of what comes back.
+    pub touched: f64,
+    pub read: f64,
+    pub written: f64,
+}
+
+/// A loop nest in isl's notation. `context` and `statements` are those of Polly's JSON files.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Model {
+    /// By which a later compilation knows it.
+    pub content: String,
+    pub context: String,
+    /// Names of arrays here, and in the source.
+    pub arrays: Vec<(String, String)>,
+    pub statements: Vec<Statement>,
+    /// Flow, anti and output dependences.
+    pub dependences: String,
+    /// The program's order, as isl writes a schedule.
+    pub original: String,
+    /// The order that was chosen, with the marks of the mapping.
+    pub chosen: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Statement {
+    pub name: String,
+    pub domain: String,
+    pub schedule: String,
+    pub accesses: Vec<Access>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Access {
+    /// `read`, `write` or `may_write`.
+    pub kind: String,
+    pub relation: String,
 }
 
 /// Adds a remark to a file that several compilers may write at the same time.
@@ -72,6 +145,8 @@ mod tests {
             column: 46,
             function: "_Z1fv".into(),
             text: "not offloaded: it's\tso".into(),
+            depth: 2,
+            details: None,
         };
         let file = tempfile::NamedTempFile::new().unwrap();
         append(file.path(), &remark).unwrap();

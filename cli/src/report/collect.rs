@@ -1,6 +1,6 @@
 //! Remarks of files, of a build, or of what a compile_commands.json lists.
 
-use super::{ReportArgs, ReportError};
+use super::{ReportArgs, ReportError, rust};
 use pollyrs_tuning::remark::{self, Remark};
 use rayon::prelude::*;
 use serde::Deserialize;
@@ -11,6 +11,27 @@ use std::process::{Command, Stdio};
 
 /// The plugin's option `remark-file` in the environment.
 const REMARK_FILE: &str = "POLLYRS_REMARK_FILE";
+
+/// The plugin's option `remark-details`.
+const REMARK_DETAILS: &str = "POLLYRS_REMARK_DETAILS";
+
+/// What the plugin is to tell of offloaded loop nests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Details {
+    Estimate,
+    Model,
+    Code,
+}
+
+impl Details {
+    fn value(self) -> &'static str {
+        match self {
+            Details::Estimate => "estimate",
+            Details::Model => "model",
+            Details::Code => "code",
+        }
+    }
+}
 
 /// Names of compilers that a build may call, and what stands in for them.
 const COMPILERS: [(&str, &str); 9] = [
@@ -26,29 +47,30 @@ const COMPILERS: [(&str, &str); 9] = [
 ];
 
 /// Endings of source files.
-const SOURCES: [&str; 20] = [
+const SOURCES: [&str; 21] = [
     "c", "i", "cc", "cp", "cxx", "cpp", "c++", "C", "CPP", "ii", "f", "for", "f90", "f95", "f03", "f08",
-    "F90", "F", "ll", "bc",
+    "F90", "F", "ll", "bc", "rs",
 ];
 
 /// All remarks, in the order of the compilations.
 pub fn remarks(args: &ReportArgs) -> Result<Vec<Remark>, ReportError> {
+    let details = if args.html.is_some() { Details::Code } else { Details::Estimate };
     if let Some(path) = &args.compile_commands {
         let path = if path.is_dir() { path.join("compile_commands.json") } else { path.clone() };
-        return listed(&path);
+        return listed(&path, details);
     }
-    if args.build { build(&args.args) } else { files(&args.args) }
+    if args.build { build(&args.args, details) } else { files(&args.args, details) }
 }
 
 /// Each source among the words, with all words that are no sources.
-fn files(words: &[OsString]) -> Result<Vec<Remark>, ReportError> {
+pub fn files(words: &[OsString], details: Details) -> Result<Vec<Remark>, ReportError> {
     let (sources, options) = split(words);
     if sources.is_empty() {
         return Err(ReportError::NoFile);
     }
     let compile = |source: &&OsString| {
         let words = [options.as_slice(), &[(*source).clone()]].concat();
-        compile(&words, None)
+        compile(&words, None, details)
             .and_then(|found| found.ok_or(ReportError::Compiler(source.display().to_string())))
     };
     let found: Result<Vec<Vec<Remark>>, ReportError> = sources.par_iter().map(compile).collect();
@@ -88,21 +110,25 @@ fn is_source(word: &OsStr) -> bool {
 }
 
 /// The remarks of one command of the driver's without an output; `None`: the compiler has said what is wrong.
-fn compile(words: &[OsString], folder: Option<&Path>) -> Result<Option<Vec<Remark>>, ReportError> {
+fn compile(
+    words: &[OsString],
+    folder: Option<&Path>,
+    details: Details,
+) -> Result<Option<Vec<Remark>>, ReportError> {
     let record = tempfile::NamedTempFile::new()?;
     let mut command = Command::new(std::env::current_exe()?);
     if let Some(folder) = folder {
         command.current_dir(folder);
     }
-    let status = command
-        .arg("cc")
+    let output = tempfile::NamedTempFile::new()?;
+    if words.last().is_some_and(|w| rust::is_rust(w)) {
+        command = rust::compile(words, output.path())?;
+    } else {
         // Names of variables come from debug information.
-        .args(["-O2", "-g"])
-        .args(words)
-        .args(["-c", "-o", "/dev/null"])
-        .env(REMARK_FILE, record.path())
-        .stdin(Stdio::null())
-        .status()?;
+        command.arg("cc").args(["-O2", "-g"]).args(words).args(["-c", "-o", "/dev/null"]);
+    }
+    command.env(REMARK_FILE, record.path()).env(REMARK_DETAILS, details.value());
+    let status = command.stdin(Stdio::null()).status()?;
     Ok(if status.success() { Some(read(record.path())?) } else { None })
 }
 
@@ -113,7 +139,7 @@ fn read(path: &Path) -> Result<Vec<Remark>, ReportError> {
 }
 
 /// Runs a command that builds something, with our compilers in front of the others.
-fn build(words: &[OsString]) -> Result<Vec<Remark>, ReportError> {
+fn build(words: &[OsString], details: Details) -> Result<Vec<Remark>, ReportError> {
     let Some((program, words)) = words.split_first() else { return Err(ReportError::NoFile) };
     let folder = tempfile::tempdir()?;
     let record = folder.path().join("remarks.jsonl");
@@ -124,7 +150,7 @@ fn build(words: &[OsString]) -> Result<Vec<Remark>, ReportError> {
     }
     let ours = std::iter::once(folder.path().to_owned()).chain(std::env::split_paths(&path));
     let mut command = Command::new(program);
-    command.args(words).env(REMARK_FILE, &record);
+    command.args(words).env(REMARK_FILE, &record).env(REMARK_DETAILS, details.value());
     command.env("PATH", std::env::join_paths(ours).map_err(std::io::Error::other)?);
     // Variables of make's are stronger than the environment.
     let is_make = Path::new(program).file_name().is_some_and(|n| n == "make" || n == "gmake");
@@ -137,6 +163,12 @@ fn build(words: &[OsString]) -> Result<Vec<Remark>, ReportError> {
             command.env(variable, compiler);
         }
     }
+    // For cargo, which would not compile again what a former build has left.
+    if Path::new(program).file_name().is_some_and(|n| n == "cargo") {
+        let wrapper = folder.path().join("rustc-with-plugin");
+        script(&wrapper, &rust::wrapper()?)?;
+        command.env("RUSTC_WORKSPACE_WRAPPER", wrapper).env("CARGO_TARGET_DIR", folder.path().join("target"));
+    }
     let status = command
         .status()
         .map_err(|source| ReportError::Spawn { program: program.to_string_lossy().into_owned(), source })?;
@@ -146,7 +178,7 @@ fn build(words: &[OsString]) -> Result<Vec<Remark>, ReportError> {
     let found = read(&record)?;
     if found.is_empty() {
         eprintln!(
-            "pollyrs: nothing was compiled by cc, c++, clang, flang or pollyrs, or nothing of it has loops (make -B builds all again)"
+            "pollyrs: nothing was compiled by cc, c++, clang, flang, rustc or pollyrs, or nothing of it has loops (make -B builds all again)"
         );
     }
     Ok(found)
@@ -161,6 +193,11 @@ fn stand_in(at: &Path, subcommand: &str, path: &OsStr) -> Result<(), ReportError
         quoted(path),
         quoted(ours.as_os_str())
     );
+    script(at, &text)
+}
+
+/// Writes a file that can be called.
+fn script(at: &Path, text: &str) -> Result<(), ReportError> {
     std::fs::write(at, text)?;
     Ok(std::fs::set_permissions(at, std::fs::Permissions::from_mode(0o755))?)
 }
@@ -176,7 +213,7 @@ struct Entry {
     command: String,
 }
 
-fn listed(path: &Path) -> Result<Vec<Remark>, ReportError> {
+fn listed(path: &Path, details: Details) -> Result<Vec<Remark>, ReportError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| ReportError::File { path: path.to_owned(), source })?;
     let wrong = |source| ReportError::CompileCommands { path: path.to_owned(), source };
@@ -187,7 +224,7 @@ fn listed(path: &Path) -> Result<Vec<Remark>, ReportError> {
         let (_, mut options) = split(&words);
         options.retain(|o| o != "-c");
         options.push(entry.file.clone().into());
-        let found = compile(&options, Some(&entry.directory))?;
+        let found = compile(&options, Some(&entry.directory), details)?;
         // The rest of a project is worth a report, too.
         if found.is_none() {
             eprintln!("pollyrs: {} does not compile", entry.file.display());

@@ -16,9 +16,11 @@
 //!       = help: subscripts have to be sums of loop counters and parameters times constants; ...
 //! ```
 
-mod collect;
+pub mod collect;
+mod estimate;
 mod model;
 mod page;
+mod rust;
 mod text;
 
 use clap::ValueEnum;
@@ -47,6 +49,9 @@ pub struct ReportArgs {
     /// Write a page: the source with a mark at each loop nest
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+    /// A profile that POLLYRS_RT_PROFILE or 'pollyrs profile' has written: the page and the table tell how long each loop nest took
+    #[arg(long, value_name = "FILE")]
+    pub profile: Option<PathBuf>,
     /// Write the report as JSON to standard output, in place of text
     #[arg(long)]
     pub json: bool,
@@ -83,6 +88,9 @@ pub enum ReportError {
         /// Why.
         source: std::io::Error,
     },
+    /// The plugin or the run-time library is not beside the command.
+    #[error("{0}")]
+    Install(String),
     /// The compiler has said why.
     #[error("the compiler failed for {0}")]
     Compiler(String),
@@ -121,6 +129,7 @@ fn own_options(args: &ReportArgs) -> ReportArgs {
         };
         match name.as_str() {
             "--json" => args.json = true,
+            "--profile" => args.profile = value.or_else(|| words.next()).map(PathBuf::from),
             "--html" => args.html = value.or_else(|| words.next()).map(PathBuf::from),
             "--level" => {
                 let value = value.or_else(|| words.next()).unwrap_or_default();
@@ -140,7 +149,12 @@ fn own_options(args: &ReportArgs) -> ReportArgs {
 pub fn run(args: &ReportArgs) -> Result<u8, ReportError> {
     let args = &own_options(args);
     let remarks = collect::remarks(args)?;
-    let report = model::report(remarks);
+    let mut report = model::report(remarks);
+    if let Some(path) = &args.profile {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| ReportError::File { path: path.clone(), source })?;
+        model::add_times(&mut report, &crate::profile::times(&text));
+    }
     if let Some(path) = &args.html {
         let page = page::page(&report, &|file| std::fs::read_to_string(file).ok());
         std::fs::write(path, page).map_err(|source| ReportError::File { path: path.clone(), source })?;
@@ -168,6 +182,7 @@ mod tests {
         let args = ReportArgs {
             level: Level::Loops,
             html: None,
+            profile: None,
             json: false,
             build: false,
             compile_commands: None,

@@ -1,9 +1,12 @@
 //! Remarks put together to loop nests, and loop nests to files.
 
+use super::estimate;
 use crate::advice::advice;
 use crate::names::{demangled, demangled_text};
-use pollyrs_tuning::remark::{Remark, RemarkKind};
+use pollyrs_tuning::remark::{Details, Remark, RemarkKind};
 use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::Path;
 
 /// The format of `pollyrs report --json`.
 const FORMAT: u32 = 1;
@@ -48,6 +51,18 @@ pub struct Nest {
     /// For a refusal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<&'static str>,
+    /// What the device would bring, by a rough model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<String>,
+    /// What it took, by a profile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time: Option<String>,
+    /// Name of the loop nest in a profile.
+    #[serde(skip)]
+    pub scop: String,
+    /// Model, mapping, kernels: titles and texts.
+    #[serde(skip)]
+    pub stages: Vec<(&'static str, String)>,
 }
 
 /// What is said of an offloaded loop nest beside.
@@ -92,13 +107,23 @@ pub fn report(remarks: Vec<Remark>) -> Report {
             Some((what, at)) if at.ends_with(&format!("{name}:{})", r.line)) => what,
             _ => text,
         };
+        let estimate = match &r.details {
+            Some(d) => estimate::of(d),
+            None if r.depth > 0 && !offloaded => estimate::of_refused(r.depth),
+            None => None,
+        };
+        let details = r.details.map(|d| *d).unwrap_or_default();
         let nest = Nest {
+            estimate,
+            time: None,
+            scop: details.scop.clone(),
+            stages: stages(details),
             line: r.line,
             column: r.column,
-            function: demangled(&r.function),
+            function: in_source(&r.function, &r.file),
             offloaded,
             text: text.to_owned(),
-            advice: if offloaded { None } else { advice(&r.name, &r.text) },
+            advice: if offloaded { None } else { advice(&r.name, &r.text, r.file.ends_with(".rs")) },
             code: r.code,
             notes: Vec::new(),
         };
@@ -107,6 +132,7 @@ pub fn report(remarks: Vec<Remark>) -> Report {
     nests.sort();
     // Functions of a header, and copies of one function.
     nests.dedup();
+    let nests = folded(nests);
     let here = std::env::current_dir().unwrap_or_default();
     let mut report = Report { format: FORMAT, files: Vec::new() };
     for (path, nest) in nests {
@@ -123,9 +149,83 @@ pub fn report(remarks: Vec<Remark>) -> Report {
     report
 }
 
+/// What a page shows of an offloaded loop nest, in the order of the stages.
+fn stages(d: Details) -> Vec<(&'static str, String)> {
+    let mut model = String::new();
+    for s in &d.model.statements {
+        model += &format!("{}\n  domain {}\n  schedule {}\n", s.name, s.domain, s.schedule);
+        for a in &s.accesses {
+            model += &format!("  {} {}\n", a.kind, a.relation);
+        }
+    }
+    let all = [
+        ("statements and accesses", model),
+        ("dependences", d.model.dependences),
+        ("schedule", d.model.chosen),
+        ("kernels and launches", d.mapping),
+        ("kernel IR", d.ir),
+        ("PTX", d.ptx),
+    ];
+    all.into_iter().filter(|(_, text)| !text.is_empty()).collect()
+}
+
+/// Writes what a profile knows to the loop nests that it names.
+pub fn add_times(report: &mut Report, times: &BTreeMap<(String, String), String>) {
+    for file in &mut report.files {
+        let name = Path::new(&file.file).file_name().and_then(|n| n.to_str()).unwrap_or_default().to_owned();
+        for nest in file.nests.iter_mut().filter(|n| !n.scop.is_empty()) {
+            nest.time = times.get(&(nest.scop.clone(), format!("{name}:{}", nest.line))).cloned();
+        }
+    }
+}
+
+/// The name of a function as the source has it: Fortran's compilers add an underscore to those of no module.
+fn in_source(function: &str, file: &str) -> String {
+    let is_fortran =
+        [".f", ".for", ".f90", ".f95", ".f03", ".f08"].iter().any(|e| file.to_ascii_lowercase().ends_with(e));
+    let name = demangled(function);
+    if is_fortran && name == function { name.strip_suffix('_').unwrap_or(&name).to_owned() } else { name }
+}
+
+/// Loops inside of a library that code of one place calls are one entry: the author's own loop there, if one was looked at, or the first.
+fn folded(nests: Vec<(String, Nest)>) -> Vec<(String, Nest)> {
+    let of_library = |n: &Nest| {
+        !n.offloaded && LIBRARY.iter().any(|begin| n.function.trim_start_matches('<').starts_with(begin))
+    };
+    let mut out: Vec<(String, Nest)> = Vec::new();
+    let mut nests = nests.into_iter().peekable();
+    while let Some(first) = nests.next() {
+        let place = (first.0.clone(), first.1.line);
+        let mut here = vec![first];
+        while let Some(next) =
+            nests.next_if(|(file, n)| (file.as_str(), n.line) == (place.0.as_str(), place.1))
+        {
+            here.push(next);
+        }
+        let (inside, mut own): (Vec<_>, Vec<_>) =
+            here.into_iter().partition(|(_, n)| place.1 > 0 && of_library(n));
+        let mut inside = inside.into_iter();
+        if own.is_empty() {
+            own.extend(inside.next());
+        }
+        let more = inside.count();
+        if more > 0
+            && let Some((_, n)) = own.first_mut()
+        {
+            let what = if more == 1 { "a loop" } else { "loops" };
+            n.text += &format!("; {what} inside of the library that is called here too");
+        }
+        out.append(&mut own);
+    }
+    out
+}
+
+/// How names of functions of C++'s and Rust's libraries begin.
+const LIBRARY: [&str; 6] = ["std::", "__gnu_cxx::", "core::", "alloc::", "hashbrown::", "bool std::"];
+
 /// Whether a file belongs to a language's library; remarks are there only if no frame of the inlined code is the author's.
 fn is_library(path: &str) -> bool {
-    let folders = ["/usr/include/", "/usr/lib/", "/rustc/"];
+    let folders = ["/usr/include/", "/usr/lib/", "/rustc/", "/rust/deps/"];
     folders.iter().any(|folder| path.starts_with(folder)) || path.contains("/rustlib/src/")
 }
 
@@ -136,7 +236,18 @@ mod tests {
     fn remark(kind: RemarkKind, code: &str, file: &str, line: u32, function: &str, text: &str) -> Remark {
         let name = if code == "PRS106" { "Subscript" } else { "" };
         let (code, name, file) = (code.into(), name.into(), file.into());
-        Remark { kind, code, name, file, line, column: 1, function: function.into(), text: text.into() }
+        Remark {
+            kind,
+            code,
+            name,
+            file,
+            line,
+            column: 1,
+            function: function.into(),
+            text: text.into(),
+            depth: 0,
+            details: None,
+        }
     }
 
     #[test]

@@ -24,6 +24,9 @@ details summary { list-style: none; cursor: pointer; } details summary::-webkit-
 details summary:hover { background: var(--back); }
 .about { margin: .2rem 1rem .6rem 4.8rem; padding: .5rem .8rem; background: var(--back); border-left: 3px solid var(--grey); font-size: 14px; }
 .about.is-yes { border-color: var(--green); } .about.is-no { border-color: var(--red); }
+.time { margin-left: 2rem; color: var(--grey); font-size: 12px; }
+.stage summary { font-size: 13px; color: var(--grey); list-style: inside disclosure-closed; } .stage[open] summary { list-style-type: disclosure-open; }
+.stage pre { max-height: 28rem; overflow: auto; font: 12px/1.4 ui-monospace, monospace; margin: .3rem 0; }
 .about p, .about ul { margin: .2rem 0; } .code { color: var(--grey); font-size: 12px; } .help { margin-top: .4rem; }
 ";
 
@@ -115,6 +118,7 @@ fn row(line: usize, text: &str, nests: Option<&Vec<&Nest>>) -> Markup {
             }
             span.number { (line) }
             span { (text) }
+            @for time in nests.into_iter().flatten().filter_map(|n| n.time.as_ref()) { span.time { (time) } }
         }
     }
 }
@@ -136,6 +140,11 @@ fn about(nest: &Nest) -> Markup {
                 ul { @for note in &nest.notes { li { (note.text) " " span.code { (note.code) } } } }
             }
             @if let Some(advice) = nest.advice { p.help { b { "What to change: " } (advice) } }
+            @if let Some(time) = &nest.time { p { b { "Measured: " } (time) } }
+            @if let Some(estimate) = &nest.estimate { p { b { "Estimated: " } (estimate) } }
+            @for (title, text) in &nest.stages {
+                details.stage { summary { (title) } pre { (text) } }
+            }
         }
     }
 }

@@ -89,9 +89,12 @@ fn table(file: &File, level: Level, width: usize, out: &mut String) {
             }
         }
         wrapped(&what, &head, &" ".repeat(before), width, out);
+        let indent = " ".repeat(before);
+        for line in n.time.iter().chain(n.estimate.iter().filter(|_| level == Level::Everything)) {
+            wrapped(line, &indent, &indent, width, out);
+        }
         if level == Level::Everything {
             for note in &n.notes {
-                let indent = " ".repeat(before);
                 wrapped(&format!("{} [{}]", note.text, note.code), &indent, &indent, width, out);
             }
         }

@@ -71,7 +71,16 @@ pub fn variant(
         let (function, content) = (function.clone(), content.clone());
         let scop = function.clone();
         let options = options.clone();
-        tuned.entries.push(Entry { function, content, scop, options, ms: None, model_ms: None, launches: 0 });
+        tuned.entries.push(Entry {
+            function,
+            content,
+            scop,
+            options,
+            ms: None,
+            model_ms: None,
+            launches: 0,
+            model: None,
+        });
     }
     let file = folder.join(format!("{name}.tune"));
     fs_err::write(&file, tuned.text()?)?;

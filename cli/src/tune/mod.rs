@@ -405,7 +405,7 @@ fn finish(output: &Path, device: &str, search: &Search, last: Option<&Confirmed>
         let options = choice.clone();
         rows.push((scop.clone(), model.clone(), best.clone(), nest.trials.len(), candidates::text(choice)));
         let (ms, model_ms, launches) = (ms(best), ms(model), best.launches);
-        tuned.entries.push(Entry { function, content, scop, options, ms, model_ms, launches });
+        tuned.entries.push(Entry { function, content, scop, options, ms, model_ms, launches, model: None });
     }
     fs_err::write(output, tuned.text()?)?;
     tell(&table(&rows));

@@ -84,6 +84,18 @@ pub enum RegisterTile {
     },
 }
 
+/// What the file of remarks holds of offloaded loop nests, each with what stands before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Details {
+    None,
+    /// Work and bytes for some sizes.
+    Estimate,
+    /// Domains, accesses, dependences, schedules.
+    Model,
+    /// The kernels' IR and PTX.
+    Code,
+}
+
 /// See the module documentation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
@@ -129,6 +141,10 @@ pub struct Options {
     pub show_choices: bool,
     /// Where remarks go beside LLVM's own, for `pollyrs report`.
     pub remark_file: Option<PathBuf>,
+    /// What they hold of offloaded loop nests.
+    pub remark_details: Details,
+    /// A schedule in isl's notation that takes the place of the program's order.
+    pub schedule: Option<String>,
     /// isl operations; `None`: the stages' default.
     pub budget: Option<u64>,
     /// isl operations after which the rest of a module is left as it is; `None`: by its size.
@@ -154,7 +170,7 @@ pub struct Options {
 }
 
 /// Every name, for environment variables and error messages.
-const NAMES: [&str; 35] = [
+const NAMES: [&str; 37] = [
     "targets",
     "arch",
     "cubin",
@@ -179,6 +195,8 @@ const NAMES: [&str; 35] = [
     "tuned",
     "show-choices",
     "remark-file",
+    "remark-details",
+    "schedule",
     "budget",
     "module-budget",
     "tiled",
@@ -222,6 +240,8 @@ impl Default for Options {
             tuned: None,
             show_choices: false,
             remark_file: None,
+            remark_details: Details::None,
+            schedule: None,
             budget: None,
             module_budget: None,
             tiled: 48,
@@ -370,6 +390,16 @@ impl Options {
             "tuned" => self.tuned = (!value.is_empty()).then(|| PathBuf::from(value)),
             "show-choices" => self.show_choices = flag(value)?,
             "remark-file" => self.remark_file = (!value.is_empty()).then(|| PathBuf::from(value)),
+            "remark-details" => {
+                self.remark_details = match value {
+                    "none" => Details::None,
+                    "estimate" => Details::Estimate,
+                    "model" => Details::Model,
+                    "code" => Details::Code,
+                    _ => return Err(format!("'{value}' is none of none, estimate, model, code")),
+                }
+            }
+            "schedule" => self.schedule = (!value.is_empty()).then(|| value.to_owned()),
             "budget" => self.budget = Some(number(value)?),
             "module-budget" => self.module_budget = Some(number(value)?),
             "tiled" => self.tiled = number(value)?,

@@ -14,7 +14,7 @@ mod watch;
 
 pub use reasons::is_quota;
 
-use crate::base::options::{Options, Strategy};
+use crate::base::options::{Details, Options, Strategy};
 use crate::base::stage::Stage;
 use crate::base::timing::Phase;
 use crate::base::trace;
@@ -64,6 +64,7 @@ fn stages(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Compiled, Ende
         .map_err(reject_reason)?;
     watch.see(Stage::Deps, &dependences)?;
     let sequential = Sequential::new(&scop, &dependences);
+    let ordered = (options.remark_details >= Details::Model).then(|| dependences.to_string());
     let wish = schedule_options(options, budget);
     let scheduled = Phase::Schedule.time(|| schedule::rewrite::schedule(scop, dependences, &wish));
     let scheduled = scheduled.map_err(|e| sequential.explain(reject_reason(e)))?;
@@ -82,6 +83,7 @@ fn stages(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Compiled, Ende
     };
     let Built { mapped, kernels, device, steps: fused } = attempts.first_that_holds()?;
     let device = watch.see_code(device, options.arch)?;
+    let told = ordered.map(|dependences| (dependences, scheduled.tree.to_string()));
     let schedule::rewrite::Scheduled { scop, deps: dependences, .. } = scheduled;
     let (footprints, work, inspected) = Phase::Estimates
         .time(|| Ok((footprints(&scop, &dependences)?, schedule::work(&scop)?, schedule::inspected(&scop)?)))
@@ -94,7 +96,7 @@ fn stages(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Compiled, Ende
         true => Phase::Estimates.time(|| parts::of(&scop, &mapped))?,
         false => Vec::new(),
     };
-    let (code, tuned, entry) = (None, None, None);
+    let (code, tuned, entry, model) = (None, None, None, None);
     Ok(Compiled {
         scop,
         mapped,
@@ -109,6 +111,8 @@ fn stages(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Compiled, Ende
         fused,
         tuned,
         entry,
+        told,
+        model,
     })
 }
 
@@ -130,5 +134,8 @@ fn schedule_options(options: &Options, budget: u64) -> schedule::ScheduleOptions
     };
     // The program's own order has its own kernels.
     let fuse = options.fuse_kernels && options.strategy != Strategy::Original;
-    schedule::ScheduleOptions { scheduler, fuse, budget }
+    // What is given is the order from which the mapping starts.
+    let given = options.schedule.clone();
+    let scheduler = if given.is_some() { schedule::strategy::Scheduler::Original } else { scheduler };
+    schedule::ScheduleOptions { scheduler, given, fuse, budget }
 }

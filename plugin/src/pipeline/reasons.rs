@@ -8,6 +8,7 @@ use pollyrs_scop::RejectReason;
 pub fn reject_reason(e: schedule::ScheduleError) -> RejectReason {
     match e {
         schedule::ScheduleError::Budget(stage) => RejectReason::Budget { stage: stage.into() },
+        schedule::ScheduleError::Given(why) => RejectReason::Given { why },
         schedule::ScheduleError::NoParallelism => RejectReason::NoParallelism { values: Vec::new() },
         e => RejectReason::Internal { stage: "scheduling".into(), message: e.to_string() },
     }

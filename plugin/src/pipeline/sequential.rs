@@ -2,7 +2,7 @@
 
 use pollyrs_isl as isl;
 use pollyrs_schedule::dependences::Dependences;
-use pollyrs_scop::{RejectReason, Scop};
+use pollyrs_scop::{ArrayKind, RejectReason, Scop};
 
 /// isl operations for a message.
 const OPERATIONS: u64 = 100_000;
@@ -12,12 +12,14 @@ const MAX_NAMES: usize = 3;
 
 /// What a message about a SCoP needs, which outlives it: what the sum in its way is called, and one of which each iteration
 /// uses what was added up so far; the flow from each statement to itself, `{ S[i] -> S[i'] }`,
-/// through arrays whose updates cannot be regrouped, by the arrays' names in the program.
+/// through arrays whose updates cannot be regrouped, by the arrays' names in the program; the flow between statements of one outermost loop, as
+/// `{ [i] -> [i'] }` of that.
 pub struct Sequential {
     ctx: isl::Context,
     sum: Option<String>,
     running: Option<String>,
     flow: Vec<(String, isl::Map)>,
+    between: Vec<(String, isl::Map)>,
 }
 
 impl Sequential {
@@ -27,6 +29,7 @@ impl Sequential {
             sum: pollyrs_scop_detect::ordered_sum(scop).ok().flatten(),
             running: pollyrs_scop_detect::running_total(scop).ok().flatten(),
             flow: flow(scop, dependences).unwrap_or_default(),
+            between: between(scop, dependences).unwrap_or_default(),
         }
     }
 
@@ -52,16 +55,50 @@ impl Sequential {
 
     /// The names of what one iteration of an outermost loop leaves to a later one.
     fn carried(&self) -> isl::Result<Vec<String>> {
-        let mut names: Vec<String> = Vec::new();
-        for (name, flow) in &self.flow {
-            // Distances are not negative in an outermost loop.
-            let most = flow.clone().deltas()?.dim_max_val(0)?;
-            if most.to_i64() != Some(0) && !names.contains(name) {
-                names.push(name.clone());
+        let far = |all: &[(String, isl::Map)]| {
+            let mut names: Vec<String> = Vec::new();
+            for (name, flow) in all {
+                // Distances are not negative in an outermost loop.
+                let most = flow.clone().deltas()?.dim_max_val(0)?;
+                if most.to_i64() != Some(0) && !names.contains(name) {
+                    names.push(name.clone());
+                }
             }
-        }
-        Ok(names)
+            Ok(names)
+        };
+        let own = far(&self.flow)?;
+        // What a statement leaves to itself says most.
+        if own.is_empty() { far(&self.between) } else { Ok(own) }
     }
+}
+
+/// What statements leave to others through memory, where all are in one outermost loop.
+fn between(scop: &Scop, dependences: &Dependences) -> isl::Result<Vec<(String, isl::Map)>> {
+    let mut found = Vec::new();
+    if scop.schedule.root()?.child(0)?.node_type()? != isl::NodeType::Band {
+        return Ok(found);
+    }
+    for m in dependences.tagged_flow.maps()? {
+        let target = m.clone().range()?.unwrap()?;
+        let names = (m.tuple_name(isl::DimType::In)?, target.tuple_name(isl::DimType::In)?);
+        let (Some(from), Some(to)) = names else { continue };
+        let through = target.tuple_name(isl::DimType::Out)?;
+        let array = scop.arrays.iter().find(|a| Some(a.name.as_str()) == through.as_deref());
+        let Some(array) = array.filter(|a| from != to && matches!(a.kind, ArrayKind::Memory { .. })) else {
+            continue;
+        };
+        let mut m = m.range_factor_domain()?;
+        if m.dim(isl::DimType::In)? == 0 || m.dim(isl::DimType::Out)? == 0 {
+            continue;
+        }
+        for side in [isl::DimType::In, isl::DimType::Out] {
+            let dims = m.dim(side)?;
+            m = m.project_out(side, 1, dims - 1)?.reset_tuple_id(side)?;
+        }
+        found.push((array.display.clone(), m));
+    }
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(found)
 }
 
 fn flow(scop: &Scop, dependences: &Dependences) -> isl::Result<Vec<(String, isl::Map)>> {

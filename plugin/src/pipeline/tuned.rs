@@ -5,8 +5,10 @@
 //! - An entry whose options lead nowhere (the schedule is not legal any more, the shape does not fit) is as if it were not there, with a remark.
 //! - An entry for a content that no SCoP of its function has is reported, and never taken for another SCoP.
 
+use crate::base::options::Details;
 use crate::base::stage::Stage;
 use crate::compiled::Compiled;
+use crate::details;
 use crate::pipeline::compile as compile_with;
 use crate::run::Run;
 use pollyrs_scop::{RejectReason, Scop};
@@ -16,9 +18,11 @@ use std::collections::BTreeSet;
 /// All stages of one SCoP, by its entry if it has one. `several_nests`: the search may find smaller regions in it.
 pub fn compile(run: &Run<'_>, scop: Scop, several_nests: bool) -> Result<Option<Compiled>, RejectReason> {
     let ctx = scop.ctx.clone();
-    let needed = run.options.show_choices || !run.tuned.entries.is_empty();
+    let told = run.options.remark_details >= Details::Model;
+    let needed = told || run.options.show_choices || !run.tuned.entries.is_empty();
     let content = if needed { tuning::content_hash(scop.content()) } else { String::new() };
     let name = (scop.function.clone(), scop.name.clone());
+    let model = if told { details::model(&scop, &content).ok() } else { None };
     let mut tuned = None;
     let mut result = None;
     if let Some((entry, options)) = run.tuned.find(&scop.function, &content) {
@@ -40,6 +44,7 @@ pub fn compile(run: &Run<'_>, scop: Scop, several_nests: bool) -> Result<Option<
     };
     let Some(mut compiled) = result? else { return Ok(None) };
     compiled.tuned = tuned;
+    compiled.model = model.map(Box::new);
     if run.options.show_choices && run.stage == Stage::Run {
         tell(&compiled, name, content);
     }
@@ -61,7 +66,10 @@ fn taken(result: Result<Option<Compiled>, RejectReason>, entry: &Entry) -> Resul
 
 /// `strategy=streaming fuse-steps=4`, and what it brought.
 fn described(entry: &Entry) -> String {
-    let options: Vec<String> = entry.options.iter().map(|(n, v)| format!("{n}={v}")).collect();
+    // A schedule takes several lines.
+    let short =
+        |n: &String, v: &String| if n == "schedule" { "the schedule".to_owned() } else { format!("{n}={v}") };
+    let options: Vec<String> = entry.options.iter().map(|(n, v)| short(n, v)).collect();
     let options = if options.is_empty() { "the model's".to_owned() } else { options.join(" ") };
     match (entry.ms, entry.model_ms) {
         (Some(ms), Some(model)) => {

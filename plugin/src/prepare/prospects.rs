@@ -111,5 +111,5 @@ pub fn refusal(scop: &Scop, most: u64) -> Rejection {
         instances => RejectReason::LittleWork { instances },
     };
     let (function, location) = (scop.function.clone(), scop.location.clone());
-    Rejection { reason, function, loop_location: location.clone(), location }
+    Rejection { reason, function, loop_location: location.clone(), location, depth: 0 }
 }

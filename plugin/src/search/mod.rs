@@ -16,6 +16,7 @@ use crate::compiled::Compiled;
 use crate::pipeline::tuned;
 use crate::run::Run;
 use crate::switches::{self, Switch};
+use pollyrs_isl::DimType;
 use pollyrs_llvm_shim::{Analyses, LoopData};
 use pollyrs_schedule as schedule;
 use pollyrs_scop::{Location, RejectReason, Rejection, Scop};
@@ -114,6 +115,8 @@ fn search_once(
         let hidden = detect_options.counted_stores && scop.stores_in_subregion_loop();
         let (blocks, loops) = (scop.region.blocks.iter().map(|b| b.0).collect(), scop.loops.len());
         let beside = several_nests(analyses, &scop);
+        let dims = scop.statements.iter().filter_map(|s| s.domain.dim(DimType::Set).ok());
+        let depth = dims.max().unwrap_or(0);
         let large = || found.iter().map(|(_, c)| c).chain(compiled.iter().map(|(_, c)| c));
         let (switch, switched) = switch_of(analyses, &scop).unzip();
         if switch != Some(Switch::Off) && loops > 2 && fuses_apart(run, &scop) {
@@ -152,7 +155,7 @@ fn search_once(
                 again |= hidden
                     && matches!(reason, RejectReason::NoParallelism { .. } | RejectReason::OrderedSum { .. });
                 let loop_location = location.clone();
-                rejections.push(Rejection { reason, function, location, loop_location });
+                rejections.push(Rejection { reason, function, location, loop_location, depth });
             }
         }
     }

@@ -18,6 +18,7 @@
 
 mod cost;
 mod fuse;
+mod given;
 mod graph;
 mod isl_scheduler;
 mod locality;
@@ -66,6 +67,8 @@ pub enum Scheduler {
 #[derive(Clone, Debug)]
 pub struct ScheduleOptions {
     pub scheduler: Scheduler,
+    /// A schedule in isl's notation, in place of the program's order.
+    pub given: Option<String>,
     /// Whether neighbouring kernels may become one.
     pub fuse: bool,
     /// isl operations a candidate may use.
@@ -74,7 +77,7 @@ pub struct ScheduleOptions {
 
 impl Default for ScheduleOptions {
     fn default() -> Self {
-        ScheduleOptions { scheduler: Scheduler::Auto, fuse: true, budget: crate::DEFAULT_BUDGET }
+        ScheduleOptions { scheduler: Scheduler::Auto, given: None, fuse: true, budget: crate::DEFAULT_BUDGET }
     }
 }
 
@@ -105,6 +108,9 @@ pub fn schedule(scop: &Scop, deps: &Dependences, options: &ScheduleOptions) -> R
 pub(crate) fn placed(scop: &Scop, deps: &Dependences, options: &ScheduleOptions) -> Result<Placed> {
     let search = if options.fuse { Search::Fused } else { Search::All };
     let place = |tree: &ScheduleTree| place::placed(scop, deps, tree, search);
+    if let Some(text) = &options.given {
+        return budgeted(&scop.ctx, "scheduling", options.budget, || place(&given::tree(scop, deps, text)?));
+    }
     let from_original = || {
         budgeted(&scop.ctx, "scheduling", options.budget, || place(&ScheduleTree::from_isl(&scop.schedule)?))
     };

@@ -31,7 +31,7 @@ void catches(int n, float *A) {
     }
 }
 
-// CHECK: rejected Terminator at {{.*}}exceptions.cpp:[[#@LINE-8]]: a call may throw an exception that is handled here (at {{.*}}exceptions.cpp:[[#@LINE-6]])
+// CHECK: rejected Terminator at {{.*}}exceptions.cpp:[[#@LINE-8]]: the call of _Z9may_throwf may throw an exception that is handled here (at {{.*}}exceptions.cpp:[[#@LINE-6]])
 
 struct Shape {
   virtual float area() const;
@@ -41,14 +41,14 @@ void dispatches(int n, Shape *const *S, float *A) {
     A[i] = S[i]->area();
 }
 
-// CHECK: rejected Call at {{.*}}exceptions.cpp:[[#@LINE-4]]: the call of a function pointer (S) may have side effects (at {{.*}}exceptions.cpp:[[#@LINE-3]])
+// CHECK: rejected Call at {{.*}}exceptions.cpp:[[#@LINE-4]]: the call of a virtual function (S) may have side effects (at {{.*}}exceptions.cpp:[[#@LINE-3]])
 
 void appends(int n, std::vector<float> &A) {
   for (int i = 0; i < n; i++)
     A.push_back(i);
 }
 
-// CHECK: rejected Type at {{.*}}exceptions.cpp:[[#@LINE-4]]: values of type pointer (ptr) cannot be held on the device
+// CHECK: rejected Type at {{.*}}exceptions.cpp:[[#@LINE-4]]: values of type pointer (ptr), such as A, cannot be held on the device
 
 void looks_up(int n, const std::map<int, float> &M, float *A) {
   for (int i = 0; i < n; i++) {
@@ -62,7 +62,7 @@ void shares(int n, std::shared_ptr<float> *P, const std::shared_ptr<float> &q) {
     P[i] = q;
 }
 
-// CHECK: rejected Type at {{.*}}exceptions.cpp:[[#@LINE-4]]: values of type pointer (ptr) cannot be held on the device
+// CHECK: rejected Type at {{.*}}exceptions.cpp:[[#@LINE-4]]: values of type pointer (ptr), such as P, cannot be held on the device
 
 void nested_vectors(int n, std::vector<std::vector<float>> &A) {
   for (int i = 0; i < n; i++)
@@ -101,4 +101,15 @@ void static_in_loop(int n, int *A) {
   }
 }
 
-// CHECK: rejected Terminator at {{.*}}exceptions.cpp:[[#@LINE-6]]: a call may throw an exception that is handled here
+// CHECK: rejected Terminator at {{.*}}exceptions.cpp:[[#@LINE-6]]: the call of _Z4oncev may throw an exception that is handled here
+
+// What ends a loop over pointers is more than its count, where a check may end it before.
+void from_to(float *begin, float *end) {
+  for (float *p = begin; p != end; ++p) {
+    if (*p < 0)
+      throw std::runtime_error("negative");
+    *p += 1;
+  }
+}
+
+// CHECK: rejected Terminator at {{.*}}exceptions.cpp:[[#@LINE-7]]: the loop may throw an exception, or end the program, before it has counted to its end

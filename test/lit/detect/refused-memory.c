@@ -25,7 +25,7 @@ void squares(int n, float *A) {
     A[i * i] = 1;
 }
 
-// CHECK: rejected Subscript at {{.*}}memory.c:[[#@LINE-4]]: a subscript of A is not affine: it depends on a pointer that moves at no constant rate (at {{.*}}memory.c:[[#@LINE-3]])
+// CHECK: rejected Subscript at {{.*}}memory.c:[[#@LINE-4]]: a subscript of A is not affine: it depends on a power of i, as packed triangular storage has (at {{.*}}memory.c:[[#@LINE-3]])
 
 void counters_multiplied(int n, float *A) {
   for (int i = 0; i < n; i++)
