@@ -58,7 +58,7 @@ pub fn offloaded(with: &Options, f: LLVMValueRef, c: &Compiled) {
     }
     message.push_str(&conditions(scop));
     let about = About { details: details::of(with, c), ..About::default() };
-    told(with, f, RemarkKind::Passed, Code::Offloaded, at, &message, about);
+    told(with, f, (RemarkKind::Passed, Code::Offloaded), at, &message, about);
     if let Some(code) = &c.code {
         device_code(with, f, at, code);
     }
@@ -154,7 +154,7 @@ pub fn rejected(with: &Options, f: LLVMValueRef, clone: LLVMValueRef, r: &Reject
         message.push_str(&format!(" (loop at {l})"));
     }
     let about = About { depth: r.depth, ..About::default() };
-    told(with, f, RemarkKind::Missed, Code::from(&r.reason), at, &message, about);
+    told(with, f, (RemarkKind::Missed, Code::from(&r.reason)), at, &message, about);
 }
 
 /// An entry of a tuned file for this function that no loop nest of it has the content of.
@@ -218,15 +218,14 @@ fn emit(
     at: Option<LLVMValueRef>,
     message: &str,
 ) {
-    told(with, f, kind, code, at, message, About::default());
+    told(with, f, (kind, code), at, message, About::default());
 }
 
 /// A remark ends with its code, which `docs/reference/remarks` explains.
 fn told(
     with: &Options,
     f: LLVMValueRef,
-    kind: RemarkKind,
-    code: Code,
+    (kind, code): (RemarkKind, Code),
     at: Option<LLVMValueRef>,
     message: &str,
     about: About,
