@@ -16,8 +16,8 @@ pub fn demangled(name: &str) -> String {
     symbol.and_then(|s| s.demangle_with_options(&options).ok()).unwrap_or_else(|| name.to_owned())
 }
 
-/// The parts of a name of flang's, which are in lower case behind a letter each: `MgridFstepPinner` is `grid::step::inner`
-/// (flang's "Bijective Internal Name Uniquing").
+/// The parts of a name of flang's, which are in lower case behind a letter each: `MgridFstepPinner` is
+/// `grid::step::inner` (flang's "Bijective Internal Name Uniquing").
 fn fortran(parts: &str) -> Option<String> {
     if parts == "Qmain" {
         return Some("the main program".to_owned());

@@ -1,5 +1,6 @@
-//! `pollyrs schedule`: the loop nests of files as their model has them, with the program's order as a schedule of isl's, in a file that `pollyrs cc --tuned`
-//! reads. A schedule that was changed there is checked against the dependences, mapped, and proved like any other.
+//! `pollyrs schedule`: the loop nests of files as their model has them, with the program's order as a
+//! schedule of isl's, in a file that `pollyrs cc --tuned` reads. A schedule that was changed there is checked
+//! against the dependences, mapped, and proved like any other.
 
 use crate::report::ReportError;
 use crate::report::collect::{self, Details};

@@ -317,7 +317,8 @@ bool isSometimesUpdated(Loop &L, const Accesses &A, const DominatorTree &DT) {
          });
 }
 
-// A cell that stands for a variable of the source is called by its name: a count that a caller gets by reference, in Fortran.
+// A cell that stands for a variable of the source is called by its name: a count that a caller gets by
+// reference, in Fortran.
 void nameAfter(AllocaInst &Cell, const Place &P) {
   if (P.second)
     return;

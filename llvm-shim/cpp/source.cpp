@@ -97,7 +97,8 @@ bool pollyrs::sendLocation(const DebugLoc &Innermost, uint32_t *Line, uint32_t *
   return true;
 }
 
-// Whether the program's author knows a variable: not those inside of a library, nor those that a compiler adds (`__begin1`).
+// Whether the program's author knows a variable: not those inside of a library, nor those that a compiler
+// adds (`__begin1`).
 static bool isAuthors(const DILocalVariable *Variable) {
   if (!Variable || Variable->getName().starts_with("__"))
     return false;

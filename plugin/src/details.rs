@@ -12,7 +12,8 @@ use pollyrs_tuning::remark::{self as record, Access, Model, Sized, Statement};
 /// isl operations for the estimates of a loop nest.
 const OPERATIONS: u64 = 200_000;
 
-/// Numbers that parameters are taken to be: from what a device does not pay for to what hardly fits into memory.
+/// Numbers that parameters are taken to be: from what a device does not pay for to what hardly fits into
+/// memory.
 const SIZES: [i32; 9] = [30, 100, 300, 1_000, 3_000, 10_000, 100_000, 1_000_000, 10_000_000];
 
 /// A text that is longer ends here; a page has many of them.

@@ -57,7 +57,8 @@ pub(crate) fn throws(an: &Analyses<'_>, l: LoopId) -> Option<Value> {
     })
 }
 
-/// Beginnings of names of functions by which C++ throws: an exception of the program's own, and those of the library.
+/// Beginnings of names of functions by which C++ throws: an exception of the program's own, and those of the
+/// library.
 const THROWING: [&str; 3] = ["__cxa_allocate_exception", "__cxa_throw", "_ZSt"];
 
 /// Why a loop that ends at several places stays on the host: at the first exit that depends on what the loop loads or calls. `block` is to blame.

@@ -453,7 +453,8 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// `the size of v` for `v - v`, two pointers of one container, and for what is computed from it by the size of an element.
+/// `the size of v` for `v - v`, two pointers of one container, and for what is computed from it by the size
+/// of an element.
 fn size_text(sign: &str, left: &str, right: &str) -> Option<String> {
     let inner = left.trim_start_matches('(').trim_end_matches(')');
     match sign {

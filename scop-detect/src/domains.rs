@@ -204,8 +204,9 @@ impl Builder<'_> {
         Ok(domain.coalesce()?)
     }
 
-    /// A loop that counts plainly, from one pointer to another, say, but may throw or end the program before: then the count is not all that ends it, and what is
-    /// thrown might change whatever is in memory, sizes and pointers among it.
+    /// A loop that counts plainly, from one pointer to another, say, but may throw or end the program before:
+    /// then the count is not all that ends it, and what is thrown might change whatever is in memory, sizes
+    /// and pointers among it.
     fn ended_early(&self, l: LoopId) -> Option<Fail> {
         let data = &self.an.loops()[l.0];
         let plain = |v: &Value| match &self.an.scev(*v, Some(l)).kind {

@@ -192,7 +192,8 @@ pub(crate) fn call_reason(call: Value) -> RejectReason {
     RejectReason::Call { callee }
 }
 
-/// Whether what is called comes from a table that its first argument points to, as C++ finds virtual functions.
+/// Whether what is called comes from a table that its first argument points to, as C++ finds virtual
+/// functions.
 fn is_virtual(call: Value) -> bool {
     let loaded = |v: Value| (ir::opcode(v) == Some(Op::LLVMLoad)).then(|| ir::operand(v, 0));
     let Some(mut slot) = ir::operands(call).last().copied().and_then(loaded) else { return false };

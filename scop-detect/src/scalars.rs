@@ -56,7 +56,8 @@ impl Builder<'_> {
         flow.loops.get(&block)?.last().copied().filter(|l| self.an.loops()[l.0].header == block)
     }
 
-    /// Refuses a region for a call in it, which says more than the pointers that its result or its arguments are.
+    /// Refuses a region for a call in it, which says more than the pointers that its result or its arguments
+    /// are.
     fn check_calls(&self) -> Result<(), Fail> {
         let calls =
             |b: &Block| ir::instructions(*b).into_iter().filter(|v| ir::opcode(*v) == Some(ir::Op::LLVMCall));

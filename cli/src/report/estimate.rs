@@ -1,12 +1,15 @@
-//! What the device would bring, roughly: from the executions of statements and the bytes that the plugin counts for some sizes.
+//! What the device would bring, roughly: from the executions of statements and the bytes that the plugin
+//! counts for some sizes.
 //!
-//! The device's time is the larger one of computing and of memory, its launches, and the copies of the arrays; the CPU's is that of one core. Nobody knows how
-//! often a branch is taken, what caches hold or how far the code is from what the device could do: half of the best rates that `bench/RESULTS.md` has is taken for
-//! all. What is measured says more: `pollyrs profile`.
+//! The device's time is the larger one of computing and of memory, its launches, and the copies of the
+//! arrays; the CPU's is that of one core. Nobody knows how often a branch is taken, what caches hold or how
+//! far the code is from what the device could do: half of the best rates that `bench/RESULTS.md` has is taken
+//! for all. What is measured says more: `pollyrs profile`.
 
 use pollyrs_tuning::remark::{Details, Sized};
 
-/// Seconds for a statement on one core of the CPU, as the run-time library takes it before it has measured any.
+/// Seconds for a statement on one core of the CPU, as the run-time library takes it before it has measured
+/// any.
 const CPU_STATEMENT: f64 = 1e-9;
 /// Statements a second on the device: half of what products of doubles reach without tensor cores.
 const STATEMENTS: f64 = 8e12;
@@ -79,8 +82,8 @@ pub fn of(d: &Details) -> Option<String> {
     Some(text)
 }
 
-/// Of a refused one, as if it could run in parallel: `depth` loops of equal length, and an array with an element for each iteration of two of them that comes
-/// and goes.
+/// Of a refused one, as if it could run in parallel: `depth` loops of equal length, and an array with an
+/// element for each iteration of two of them that comes and goes.
 pub fn of_refused(depth: u32) -> Option<String> {
     let sized = |n: i32| {
         let bytes = 8.0 * f64::from(n).powi(depth.min(2) as i32);

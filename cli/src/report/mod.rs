@@ -49,7 +49,8 @@ pub struct ReportArgs {
     /// Write a page: the source with a mark at each loop nest
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// A profile that POLLYRS_RT_PROFILE or 'pollyrs profile' has written: the page and the table tell how long each loop nest took
+    /// A profile that POLLYRS_RT_PROFILE or 'pollyrs profile' has written: the page and the table tell how
+    /// long each loop nest took
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,
     /// Write the report as JSON to standard output, in place of text

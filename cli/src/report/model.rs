@@ -187,7 +187,8 @@ fn in_source(function: &str, file: &str) -> String {
     if is_fortran && name == function { name.strip_suffix('_').unwrap_or(&name).to_owned() } else { name }
 }
 
-/// Loops inside of a library that code of one place calls are one entry: the author's own loop there, if one was looked at, or the first.
+/// Loops inside of a library that code of one place calls are one entry: the author's own loop there, if one
+/// was looked at, or the first.
 fn folded(nests: Vec<(String, Nest)>) -> Vec<(String, Nest)> {
     let of_library = |n: &Nest| {
         !n.offloaded && LIBRARY.iter().any(|begin| n.function.trim_start_matches('<').starts_with(begin))

@@ -34,8 +34,9 @@ fn plugin(install: &Install) -> OsString {
     flag
 }
 
-/// A script for `RUSTC_WORKSPACE_WRAPPER`, which cargo calls in place of rustc for the packages of a workspace: `wrapper rustc ARGUMENTS`. Questions to rustc,
-/// build scripts and procedural macros go through as they are.
+/// A script for `RUSTC_WORKSPACE_WRAPPER`, which cargo calls in place of rustc for the packages of a
+/// workspace: `wrapper rustc ARGUMENTS`. Questions to rustc, build scripts and procedural macros go through
+/// as they are.
 pub fn wrapper() -> Result<String, ReportError> {
     let install = Install::locate().map_err(|e| ReportError::Install(e.to_string()))?;
     let quoted = |s: &OsStr| format!("'{}'", s.to_string_lossy().replace('\'', r"'\''"));

@@ -12,7 +12,8 @@ const MAX_NAMES: usize = 3;
 
 /// What a message about a SCoP needs, which outlives it: what the sum in its way is called, and one of which each iteration
 /// uses what was added up so far; the flow from each statement to itself, `{ S[i] -> S[i'] }`,
-/// through arrays whose updates cannot be regrouped, by the arrays' names in the program; the flow between statements of one outermost loop, as
+/// through arrays whose updates cannot be regrouped, by the arrays' names in the program; the flow between
+/// statements of one outermost loop, as
 /// `{ [i] -> [i'] }` of that.
 pub struct Sequential {
     ctx: isl::Context,

@@ -1,7 +1,8 @@
 //! A schedule that somebody wrote, in isl's notation, as `pollyrs schedule` writes the program's own.
 //!
-//! **Invariant.** What is taken has the instances of the SCoP, and keeps all its dependences. What the mapping makes of it is proved like any other
-//! schedule; this check is there so that a mistake is told in terms of what was written.
+//! **Invariant.** What is taken has the instances of the SCoP, and keeps all its dependences. What the
+//! mapping makes of it is proved like any other schedule; this check is there so that a mistake is told in
+//! terms of what was written.
 //!
 //! **Example.** Of `for (i) for (j) A[i][j] = A[i-1][j]`, with the loops exchanged:
 //! ```text
