@@ -3,9 +3,10 @@
 
 use super::sizes::Sizes;
 use crate::tree::{Tree, member_map};
-use crate::{Dependences, Result, ScheduleTree, known};
+use crate::{Dependences, Result, ScheduleError, ScheduleTree, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::Scop;
+use std::collections::BTreeSet;
 
 /// The schedule isl finds for the SCoP: valid for all dependences, flow as short as it can make it.
 ///
@@ -46,6 +47,9 @@ fn search(
     all: isl::UnionMap,
     flow: isl::UnionMap,
 ) -> Result<ScheduleTree> {
+    if paths(scop, &all)? > MAX_PATHS {
+        return Err(ScheduleError::Budget("scheduling"));
+    }
     let constraints = isl::ScheduleConstraints::on_domain(domain)?
         .set_context(context)?
         .set_validity(all.clone())?
@@ -55,6 +59,30 @@ fn search(
     // isl keeps to its limit of coefficients in most places only: a loop that counts in steps of 2^31 would
     // take for ever.
     if moderate(&tree.root)? { Ok(tree) } else { ScheduleTree::from_isl(&scop.schedule) }
+}
+
+/// isl drops the edges between clusters of statements that longer paths imply (`isl_scc_graph`, its
+/// `elim_or_next`), and follows each path for that, which no operation budget sees. A million take less than
+/// a second; twenty more statements that each use all before them would take a million times as long.
+const MAX_PATHS: u64 = 1 << 20;
+
+/// Paths along dependences from statements to later ones.
+fn paths(scop: &Scop, all: &isl::UnionMap) -> Result<u64> {
+    let number = |name: Option<String>| name.and_then(|n| scop.statement_named(&n)).map(|(id, _)| id.0);
+    let mut later = vec![BTreeSet::new(); scop.statements.len()];
+    for m in all.maps()? {
+        let ends = (number(m.tuple_name(isl::DimType::In)?), number(m.tuple_name(isl::DimType::Out)?));
+        if let (Some(from), Some(to)) = ends
+            && from < to
+        {
+            later[from].insert(to);
+        }
+    }
+    let mut from = vec![1u64; later.len()];
+    for (s, next) in later.iter().enumerate().rev() {
+        from[s] = next.iter().fold(1, |sum: u64, to| sum.saturating_add(from[*to]));
+    }
+    Ok(from.into_iter().fold(0, u64::saturating_add))
 }
 
 /// Coefficients of counters up to this make sense; isl's options allow 20.
@@ -87,6 +115,37 @@ fn moderate(tree: &Tree) -> Result<bool> {
                 }
             }
             moderate(&b.child)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::scop;
+
+    /// `n` statements, each of which uses what all before it have stored.
+    fn dense(n: usize) -> Scop {
+        let mut text = "param n; context n >= 0; ".to_owned();
+        (0..n).for_each(|s| text += &format!("array A{s} n; "));
+        text += "for i : 0 <= i < n { ";
+        for s in 0..n {
+            let reads: Vec<String> = (0..s).map(|r| format!("A{r}[i]")).collect();
+            text += &format!("S{s} : A{s}[i] = {}; ", reads.join(", "));
+        }
+        scop(&(text + "}"))
+    }
+
+    #[test]
+    fn statements_that_use_all_before_them_are_not_scheduled_for_ever() {
+        for (statements, all, fine) in [(4, 15, true), (24, (1 << 24) - 1, false)] {
+            let s = dense(statements);
+            let deps = crate::dependences::dependences(&s).unwrap();
+            assert_eq!(paths(&s, &deps.all(&s).unwrap()).unwrap(), all);
+            match isl_schedule(&s, &deps) {
+                Ok(_) => assert!(fine, "{statements}"),
+                Err(e) => assert!(!fine && e == ScheduleError::Budget("scheduling"), "{statements}: {e}"),
+            }
         }
     }
 }
