@@ -6,6 +6,7 @@
 //!
 //! * single functions with affine nests ([`nests`]: [`generate`], [`evaluate`], [`shrink`]);
 //! * sequences of events over the same memory ([`sequence`]), in C, C++ and Fortran;
+//! * loops of one form each ([`forms`]): quotients, tables of rows, loaded subscripts, places of extremes;
 //! * whole programs of another generator ([`csmith`]).
 //!
 //! Program k of a seed is the same in every run; only how many programs there are depends on the time.
@@ -16,6 +17,7 @@ mod check;
 mod csmith;
 mod error;
 mod evaluate;
+mod forms;
 mod generate;
 mod grammar;
 mod layout;
@@ -31,6 +33,7 @@ use check::{Config, Kind, Outcome, Tools};
 use clap::Parser;
 use csmith::Csmith;
 use error::{Error, Result, at};
+use forms::{Form, Forms};
 use grammar::{Grammar, Language};
 use nests::Nests;
 use report::Report;
@@ -111,6 +114,14 @@ enum Which {
     Sequences,
     /// The same with arrays of indices.
     Indices,
+    /// Quotients and remainders of counters.
+    Quotients,
+    /// Tables of pointers to rows.
+    Tables,
+    /// Subscripts and bounds that are loaded.
+    Sparse,
+    /// Extremes with their places, sines and cosines, iterators, records.
+    Places,
     /// Whole programs from csmith.
     Csmith,
 }
@@ -124,6 +135,10 @@ fn main() -> std::process::ExitCode {
         Which::Nests => with(&arguments, &Nests),
         Which::Sequences => with(&arguments, &sequences(false)),
         Which::Indices => with(&arguments, &sequences(true)),
+        Which::Quotients => with(&arguments, &Forms(Form::Quotients)),
+        Which::Tables => with(&arguments, &Forms(Form::Tables)),
+        Which::Sparse => with(&arguments, &Forms(Form::Sparse)),
+        Which::Places => with(&arguments, &Forms(Form::Places)),
         // Each is a file of its own.
         Which::Csmith => match Csmith::new() {
             Ok(csmith) => with(&Arguments { batch: 1, ..arguments }, &csmith),

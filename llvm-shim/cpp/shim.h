@@ -151,6 +151,8 @@ inline constexpr char KeptMark[] = "pollyrs.kept";
 inline constexpr char OtherStepsMark[] = "pollyrs.other_steps";
 // In that of one for rows of which the last one is shorter.
 inline constexpr char UnevenRowsMark[] = "pollyrs.uneven_rows";
+// On a loop over the columns of rows that a counter was divided into.
+inline constexpr char WholeRowsMark[] = "pollyrs.whole_rows";
 // In that of one that was a call of memcpy, memmove or memset.
 inline constexpr char MovesMark[] = "pollyrs.moves";
 

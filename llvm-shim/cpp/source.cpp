@@ -308,6 +308,17 @@ bool prs_source_name(LLVMValueRef V, void *Ctx, prs_byte_sink Sink) {
   return !Name.empty();
 }
 
+// Whether the block is the end of a loop over the columns of rows that a counter was divided into.
+bool prs_ends_whole_row(LLVMBasicBlockRef BB) {
+  const Instruction *End = unwrap(BB)->getTerminator();
+  const MDNode *Id = End ? End->getMetadata(LLVMContext::MD_loop) : nullptr;
+  return Id && any_of(Id->operands(), [](const MDOperand &Operand) {
+           auto *Node = dyn_cast_or_null<MDNode>(Operand.get());
+           auto *Name = Node && Node->getNumOperands() ? dyn_cast_or_null<MDString>(Node->getOperand(0).get()) : nullptr;
+           return Name && Name->getString() == pollyrs::WholeRowsMark;
+         });
+}
+
 bool prs_remark_place(LLVMValueRef FRef, LLVMValueRef AtRef, uint32_t *Line, uint32_t *Column, void *Ctx, prs_byte_sink Sink) {
   DebugLoc Place = remarkPlace(*unwrap<Function>(FRef), dyn_cast_or_null<Instruction>(unwrap(AtRef)));
   return sendLocation(Place, Line, Column, Ctx, Sink) || prs_function_location(FRef, Line, Column, Ctx, Sink);

@@ -48,7 +48,7 @@ pub use prepare::{CHECK, CONDITIONAL, ERRNO, Hoisting, KEPT, ROW, UNWRITTEN};
 pub use scev::{ScevExpr, ScevHandleRaw, ScevKind};
 pub use session::{Session, can_extend, link_needed, move_definitions, optimize, redirect};
 pub use source::{
-    RemarkKind, SourceLoc, block_location, emit_error, emit_warning, forbid_contraction, function_location,
-    location, remark, remark_place, source_name,
+    RemarkKind, SourceLoc, block_location, emit_error, emit_warning, ends_whole_row, forbid_contraction,
+    function_location, location, remark, remark_place, source_name,
 };
 pub use version::{LiveOut, Versioned, version_region};

@@ -338,7 +338,8 @@ impl Session {
     ///
     /// In the version `k` is `row * w + column`, the quotient is `row` and the remainder `column`; a quotient by `w * h` is `row / h`, for the next call. The number of rows is `n / w`, which
     /// is written without the factors that both have, and where `n` is one value it is that number times `w` from there on, so that shapes of arrays are seen: after `c * t / (t * d)` rows, `c`
-    /// is `c / d * d`. All of it is checked before the outermost loop in which nothing of this changes.
+    /// is `c / d * d`. A counter may go down to 0 as well, or begin at `i * m` in iteration `i` of a loop around, where `m` is a whole number of rows, too. All of it is checked before the
+    /// outermost loop in which nothing of this changes; that there is a value to divide by as well, for the loop may never come to divide.
     pub fn divide_counters(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.

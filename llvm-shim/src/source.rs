@@ -64,6 +64,12 @@ pub fn remark(f: LLVMValueRef, kind: RemarkKind, name: &str, at: Option<LLVMValu
     unsafe { sys::prs_remark(f, kind, name.as_ptr(), name.len(), at, message.as_ptr(), message.len()) }
 }
 
+/// Whether a block ends a loop over the columns of rows that a counter was divided into ([`crate::Session::divide_counters`]).
+pub fn ends_whole_row(block: LLVMBasicBlockRef) -> bool {
+    // SAFETY: a live block.
+    unsafe { sys::prs_ends_whole_row(block) }
+}
+
 /// Where [`remark`] puts a remark: of code that was inlined from a language's library, the place in the author's code; of a library's function, where
 /// the author's code calls it.
 pub fn remark_place(f: LLVMValueRef, at: Option<LLVMValueRef>) -> Option<SourceLoc> {

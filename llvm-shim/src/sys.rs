@@ -370,6 +370,7 @@ unsafe extern "C" {
         message_len: usize,
     );
 
+    pub fn prs_ends_whole_row(block: LLVMBasicBlockRef) -> bool;
     pub fn prs_remark_place(
         f: LLVMValueRef,
         at: LLVMValueRef,

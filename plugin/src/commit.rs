@@ -27,7 +27,7 @@ const KEPT: [&CStr; 4] = [
     c"the rows of a table can't be one array",
     c"what is exchanged or assigned has different sizes, or overlaps",
     c"windows move by steps other than 1 and 2",
-    c"the elements are no whole number of rows",
+    c"the elements are no whole number of rows, or do not begin with one",
 ];
 
 impl Compiled {

@@ -9,12 +9,13 @@ use crate::ir::{instructions, name_of};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_codegen_ptx::ImageKind;
-use pollyrs_llvm_shim::{RemarkKind, callee, location, remark, remark_place};
+use pollyrs_llvm_shim::{RemarkKind, callee, ends_whole_row, location, remark, remark_place};
 use pollyrs_schedule::Placement;
 use pollyrs_scop::{Array, ArrayKind, Code, Location, RejectReason, Rejection, Scop};
 use pollyrs_tuning::{Entry, remark as record};
 
-/// What data decides at run time, for which many programs' loops stay on the host: that integers are all different, that rows are equally far apart, where it is not known which columns are accessed.
+/// What data decides at run time, for which many programs' loops stay on the host: that integers are all different, that rows are equally far apart, where it is not known which columns are accessed,
+/// that a counter which is divided goes through whole rows.
 fn conditions(scop: &Scop) -> String {
     let mut all: Vec<String> = Vec::new();
     for i in scop.inspections.iter().filter(|i| i.distinct) {
@@ -31,6 +32,9 @@ fn conditions(scop: &Scop) -> String {
     };
     for a in scop.arrays.iter().filter(|a| of_a_table(a)) {
         all.push(format!("the rows of {} are equally far apart", a.display));
+    }
+    if scop.region.blocks.iter().any(|b| ends_whole_row(b.0 as LLVMBasicBlockRef)) {
+        all.push("the elements of the loop are a whole number of rows, for quotients and remainders of its counter".into());
     }
     all.dedup();
     if all.is_empty() { String::new() } else { format!(", where {}", all.join(" and ")) }

@@ -6,6 +6,8 @@
 //! `ring[(head + i) % n]` begins anywhere. That `head` itself is a place in the ring, `0 <= head < n`, is assumed where that bounds `x`. So is, of
 //! `signal[(i - k + n) % n]` with `k < taps`, that `taps <= n`.
 //!
+//! A place is what bounds no loop and is no product: of `k % w` in a loop from `n - 1` down, or from `image * n` on, nothing is assumed.
+//!
 //! **Invariant.** The cases cover the domain whatever the parameters, but for such a first place or length, or there are none: a remainder such as
 //! `i % n` for any `i` would need a condition that rarely holds.
 
@@ -35,7 +37,10 @@ impl Builder<'_> {
             return Ok(found);
         }
         let in_n = self.params_of(n)?;
-        for p in self.params_of(x)?.difference(&in_n) {
+        // What bounds a loop is no place in a ring: nobody promises that `n` of `n - 1 - i`, or `first` of a loop from there on, is less than a divisor.
+        let mut bounds: BTreeSet<usize> = self.involved(&place.domain)?.into_iter().collect();
+        bounds.extend((0..self.params.len()).filter(|p| is_product(&self.params[*p].scev)));
+        for p in self.params_of(x)?.difference(&in_n).filter(|p| !bounds.contains(p)) {
             let first = self.param_aff(*p, place.space()?)?;
             let inside = first.clone().nonneg_set()?.intersect(first.lt_set(n.clone())?)?;
             if let Some(cases) = self.multiples_on(&known.clone().intersect(inside.clone())?, x, n, place)?
@@ -175,6 +180,18 @@ impl Builder<'_> {
         let value = |k: i64| y.clone().scale(Val::int(&ctx, k)?);
         let product = self.by_cases(&x, &n, place, value)?;
         Ok(product.map(|pwa| Affine { pwa, exact: false }))
+    }
+}
+
+/// Whether `e` is a size times a number of iterations, or grows by a size in each iteration of a loop around: the place of an image, or of a row.
+fn is_product(e: &ScevExpr) -> bool {
+    match &e.kind {
+        ScevKind::AddRec { operands, .. } => {
+            !operands[1..].iter().all(|o| matches!(o.kind, ScevKind::Constant(_)))
+        }
+        ScevKind::Mul(ops) => ops.iter().all(|o| !matches!(o.kind, ScevKind::Constant(_))),
+        ScevKind::SignExtend(inner) | ScevKind::ZeroExtend(inner) => is_product(inner),
+        _ => false,
     }
 }
 

@@ -188,6 +188,11 @@ pub unsafe fn begin<'a>(
         return Err(Error::Incomparable);
     }
     let shared = mappings::check(scop, arrays, |array| hold.as_ref().is_some_and(|hold| hold.knows(array)))?;
+    for array in arrays {
+        if array.copied_in() && !hold.as_ref().is_some_and(|hold| hold.knows(array)) {
+            guarded::check_ends(array)?;
+        }
+    }
     let start = start.unwrap_or_else(Instant::now);
     let (queue, aimed) = match hold.as_mut().and_then(|hold| hold.queue.take()) {
         Some(queue) => (queue, false),

@@ -9,6 +9,7 @@
 
 use std::ffi::{c_int, c_ulong, c_void};
 
+use crate::base::abi::Array;
 use crate::base::error::{Error, Result};
 use crate::memory::packed;
 
@@ -36,6 +37,9 @@ const TOGETHER: usize = 1024;
 /// The kernel copies less than 2 GiB at a time.
 const CHUNK: usize = 1 << 30;
 
+/// Allocating less costs less than looking.
+const LARGE: u64 = 1 << 20;
+
 /// Fills `to` with the bytes at `from`.
 ///
 /// # Errors
@@ -55,6 +59,19 @@ pub fn copy(to: &mut [u8], from: *const u8) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// A large range that may not be there is looked at where it begins and ends before the device gets memory for it: values that nobody uses may be
+/// offsets of gigabytes.
+///
+/// # Errors
+/// As for [`copy`].
+pub fn check_ends(array: &Array) -> Result<()> {
+    if !array.is_guarded() || array.bytes < LARGE || packed::of(array.start as u64).is_some() {
+        return Ok(());
+    }
+    let first = array.start.cast::<u8>().cast_const();
+    [0, array.bytes as usize - 1].iter().try_for_each(|at| copy(&mut [0], first.wrapping_add(*at)))
 }
 
 /// Fills the places of pieces with what the program has.
@@ -95,6 +112,7 @@ pub unsafe fn gather(pieces: &[packed::Piece]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::abi::ARRAY_GUARDED;
 
     #[test]
     fn what_is_there_is_copied_and_nothing_else_ends_the_program() {
@@ -106,5 +124,30 @@ mod tests {
         for bad in [0usize, 64, usize::MAX - 4096] {
             assert_eq!(copy(&mut to, bad as *const u8), Err(Error::Unreadable));
         }
+    }
+
+    #[test]
+    fn large_ranges_are_looked_at_where_they_begin_and_end() {
+        let there = vec![1u8; 2 * LARGE as usize];
+        let array = |start: usize, bytes: u64, flags: u32| Array {
+            start: std::ptr::without_provenance_mut(start),
+            bytes,
+            bias: 0,
+            out_offset: 0,
+            out_bytes: 0,
+            flags,
+            element_bytes: 1,
+            row_bytes: bytes,
+            row_count: [1; 3],
+            row_stride: [0; 3],
+        };
+        let (at, bytes) = (there.as_ptr().expose_provenance(), there.len() as u64);
+        let ends = |start, bytes, flags| check_ends(&array(start, bytes, flags));
+        assert_eq!(ends(at, bytes, ARRAY_GUARDED), Ok(()));
+        assert_eq!(ends(at, 1 << 46, ARRAY_GUARDED), Err(Error::Unreadable));
+        assert_eq!(ends(64, at as u64, ARRAY_GUARDED), Err(Error::Unreadable));
+        // What is copied in any case, and what costs nothing to allocate.
+        assert_eq!(ends(at, 1 << 46, 0), Ok(()));
+        assert_eq!(ends(64, LARGE - 1, ARRAY_GUARDED), Ok(()));
     }
 }

@@ -1,10 +1,10 @@
 // Quotients and remainders of a counter by lengths that are arguments: rows of a flat array, its transpose, four dimensions in one counter, dimensions in another order, each element several times,
-// sums of rows; unsigned and 64 bits wide; elements that are no whole number of rows, and lengths that are negative, which stay on the host.
+// sums of rows; unsigned and 64 bits wide; counters that go down; quotients by squares; elements that are no whole number of rows, and lengths that are negative, which stay on the host.
 // ARGS: 1 1 1
 // ARGS: 33 7 5
 // ARGS: 64 32 3
 // OFFLOAD: yes
-// KERNELS: bias transpose planes permute upsample row_sums wide gates copies normalise uneven negative
+// KERNELS: bias transpose planes permute upsample row_sums wide gates copies normalise down squares uneven negative
 #include "example.h"
 
 #define NOINLINE __attribute__((noinline)) static
@@ -86,6 +86,16 @@ NOINLINE void copies(int w, int h, int c, const float *x, float *y) {
     y[k] = x[k % all] * (float)(k / all + 1);
 }
 
+NOINLINE void down(int n, int w, const float *x, const float *b, float *y) {
+  for (int k = n - 1; k >= 0; k--)
+    y[k] = x[k] - b[k % w] * b[k / w];
+}
+
+NOINLINE void squares(int n, int w, const float *x, const float *b, float *y) {
+  for (int k = 0; k < n; k++)
+    y[k] = x[k] + b[k / (w * w)] * b[k / w];
+}
+
 /* Counters that are narrower than their quotients. */
 NOINLINE void narrow(unsigned short n, unsigned short w, const float *x, const float *b, float *y) {
   for (unsigned short k = 0; k < n; k++)
@@ -127,6 +137,12 @@ static void all(int w, int h, int c, size_t bytes, const float *x, const float *
   show("copies", y, bytes);
   normalise(c, h, w, x, b, y);
   show("normalise", y, bytes);
+  for (int more = 0; more < 2; more++) {
+    down(w * h + more, w, x, b, y);
+    show("down", y, bytes);
+    squares(h * c + more, c, x, b, y);
+    show("squares", y, bytes);
+  }
   for (int more = 0; more < 3; more++) {
     uneven(w * h + more, w + 1 - (more == 0), x, b, y);
     show("uneven", y, bytes);
