@@ -377,6 +377,14 @@ impl<'a> Builder<'a> {
                     |name| format!("floating-point data, {name}"),
                 )
             }
+            // Rows of a table: the table is what the user knows.
+            Some(ir::Op::LLVMExtractValue)
+                if ir::opcode(ir::operand(v, 0)) == Some(ir::Op::LLVMCall)
+                    && ir::callee(ir::operand(v, 0))
+                        .is_some_and(|f| ir::name(f).starts_with("pollyrs_rt_rows")) =>
+            {
+                self.name_of(ir::operand(ir::operand(v, 0), 0))
+            }
             Some(ir::Op::LLVMAlloca) => "a local variable".to_string(),
             Some(ir::Op::LLVMGetElementPtr) => format!("an address in {}", self.name_of(ir::operand(v, 0))),
             Some(ir::Op::LLVMSelect) => "one of two values, by a condition".to_string(),
