@@ -50,7 +50,10 @@ pub fn search(run: &Run<'_>, analyses: &Analyses<'_>, on: bool) -> (Vec<Compiled
         let large: Vec<_> = large.collect();
         divided.extend(large);
         for r in round.rejections {
-            if !refused.contains(&r) {
+            if !refused
+                .iter()
+                .any(|o| o.reason == r.reason && o.location == r.location && o.function == r.function)
+            {
                 refused.push(r);
             }
         }

@@ -15,7 +15,7 @@
 //
 // RUN: echo '{"format": 1, "device": "d", "entries": [{"function": "scale", "content": "0", "options": {"disable": "1"}}]}' > %t.bad
 // RUN: not %clang -O3 -c %s -o /dev/null -mllvm -pollyrs-tuned=%t.bad 2>&1 | FileCheck %s --check-prefix=NAME
-// NAME: error: pollyrs: option 'tuned': {{.*}}.bad: 'disable' of function scale is none of fuse-steps, graph, nest, register-tile, stencil-shape,
+// NAME: error: pollyrs: option 'tuned': {{.*}}.bad: 'disable' of function scale is none of fuse-steps, graph, nest, register-tile, schedule, stencil-shape,
 // RUN: echo '{"format": 1, "device": "d", "entries": [{"function": "scale", "content": "0", "options": {"tile": "0"}}]}' > %t.bad
 // RUN: not %clang -O3 -c %s -o /dev/null -mllvm -pollyrs-tuned=%t.bad 2>&1 | FileCheck %s --check-prefix=VALUE
 // VALUE: error: pollyrs: option 'tuned': {{.*}}.bad: option 'tile': '0' is not a tile size from 1 to 1024

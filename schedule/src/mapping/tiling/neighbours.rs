@@ -250,6 +250,10 @@ const MAX_LANED: usize = 2;
 
 /// A warp along the last member, or the last two where the last has few values; `None` where both have.
 fn lanes(site: &Site) -> Result<Option<Vec<Shape>>> {
+    // (Statements of a kernel that nothing is left of have no values.)
+    if site.domain.is_empty()? {
+        return Ok(None);
+    }
     let one = |threads| Shape { threads, lanes: threads, points: 1, vector: 1 };
     let mut dims = vec![one(1); site.members.len()];
     let (mut left, mut laned) = (WARP, 0);
