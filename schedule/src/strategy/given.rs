@@ -46,7 +46,7 @@ fn padded(times: &isl::UnionMap) -> Result<isl::UnionMap> {
     for m in &maps {
         most = most.max(dims(m)?);
     }
-    let mut all = isl::UnionMap::empty(&times.context())?;
+    let mut all = isl::UnionMap::empty(times.context())?;
     for m in maps {
         let own = dims(&m)?;
         let mut m = m.add_dims(isl::DimType::Out, most - own)?;
