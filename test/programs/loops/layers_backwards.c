@@ -1,5 +1,5 @@
 // Loops over the layers of a network, which count down, halve or step by an argument, and call what only the host can do: what is done in each layer runs on the device.
-// ARGS: 0 1 1
+// ARGS: 3 1 2
 // ARGS: 1 5 7
 // ARGS: 6 33 40
 // OFFLOAD: yes
