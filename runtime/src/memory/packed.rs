@@ -17,7 +17,8 @@
 //!   asked for again, it has the same addresses, so that what stays on the device is found again.
 //! * No address is given to two of them, ever: an address whose rows are forgotten is known to be one.
 //! * Two of them, or one and ordinary memory, are compared by where the rows are ([`clash`]); nothing that is
-//!   written is reached in two ways.
+//!   written is reached in two ways. So are two ranges of one whose rows share memory: executions may touch
+//!   a row each.
 //!
 //! Example: rows of 100 doubles at 4096, 9000 and 5000, of which columns 1 to 98 are accessed: the pitch is
 //! 832 bytes; what the device writes to column 5 of row 2 comes back to 5000 + 40.
@@ -80,6 +81,8 @@ pub struct Packed {
     /// The accessed bytes of a row: from the first to the one behind the last, counted from the row's
     /// address.
     columns: (i64, i64),
+    /// No two rows share memory.
+    apart: bool,
     unit: u64,
     pitch: u64,
     /// Bytes ahead of the first row.
@@ -143,7 +146,33 @@ impl Packed {
         let memory = reserve(bytes)?;
         let mut ascending: Vec<u32> = (0..u32::try_from(rows.len()).ok()?).collect();
         ascending.sort_by_key(|&row| rows[row as usize]);
-        Some(Packed { memory, rows, ascending, columns, unit, pitch, padding, table: first, step })
+        let mut packed = Packed {
+            memory,
+            rows,
+            ascending,
+            columns,
+            apart: false,
+            unit,
+            pitch,
+            padding,
+            table: first,
+            step,
+        };
+        packed.apart = packed.no_row_meets_another();
+        Some(packed)
+    }
+
+    /// (There is no memory where a row is missing.)
+    fn no_row_meets_another(&self) -> bool {
+        let there = self.ascending.iter().filter(|&&row| self.rows[row as usize] != 0);
+        let pieces = there.filter_map(|&row| self.piece(row as usize, self.memory)).map(|p| p.span());
+        pieces.clone().zip(pieces.skip(1)).all(|(a, b)| a.1 <= b.0)
+    }
+
+    /// Whether two of its ranges may be partly the same memory by way of two rows that share some. A range and
+    /// itself are not: what one execution writes in it was compared with all of it ([`check`]).
+    fn meets_itself(&self, a: Span, b: Span) -> bool {
+        !self.apart && a != b && (overlaps(a, b) || meet(&self.by_place(a), &self.by_place(b)))
     }
 
     /// The reserved address of a row's first byte.
@@ -377,15 +406,16 @@ pub fn places(range: Span) -> Vec<Span> {
     of(range.0).map_or_else(|| vec![range], |packed| packed.pieces(range).map(|piece| piece.span()).collect())
 }
 
-/// Whether two ranges that lie apart by their addresses are partly the same memory.
+/// Whether two ranges are partly the same memory under different addresses.
 pub fn clash(a: Span, b: Span) -> bool {
     if !ANY.get() {
         return false;
     }
     let (own, other) = (of(a.0), of(b.0));
-    let same = own.as_ref().map(|p| p.memory) == other.as_ref().map(|p| p.memory);
-    if same {
-        return false;
+    match (&own, &other) {
+        (None, None) => return false,
+        (Some(p), Some(q)) if p.memory == q.memory => return p.meets_itself(a, b),
+        _ => {}
     }
     // (Addresses mean the same rows for ever.)
     if let Some(answer) = ANSWERS.with_borrow(|answers| answers.get(&(a, b)).copied()) {
@@ -578,6 +608,18 @@ mod tests {
             ((at(1), at(4)), (at(1), at(1) + 20), false),
         ] {
             assert_eq!(known.is_apart(touched, written), expected, "{touched:?} {written:?}");
+        }
+        // Executions one after the other: each touches some rows, of which others are parts.
+        let range = |from: u64, to: u64| (at(from), at(to));
+        for (a, b, expected) in [
+            (range(0, 1), range(1, 2), false),
+            (range(0, 1), range(2, 3), true),
+            (range(1, 2), range(3, 4), true),
+            (range(1, 2), range(2, 3), false),
+            (range(0, 4), range(0, 4), false),
+            (range(0, 2), range(1, 4), true),
+        ] {
+            assert_eq!((clash(a, b), clash(b, a)), (expected, expected), "{a:?} {b:?}");
         }
         // The table in a row.
         let own = packed(&block, &[0, 80], (0, 64), begin + 136);
