@@ -33,6 +33,7 @@ use crate::emulated::blocks::Grid;
 use crate::emulated::check::Checker;
 use crate::emulated::check::held::Shadow;
 use crate::group::Member;
+use crate::memory::packed;
 
 /// What guard zones hold: neither the poison nor a likely value.
 const GUARD: u8 = 0xc9;
@@ -199,6 +200,10 @@ impl EmulatedQueue {
         for (device, host, bytes) in checker.guarded_reads() {
             let Some((index, at)) = self.memory_at(device) else { continue };
             let Some(shadow) = &self.memory[index].shadow else { continue };
+            // SAFETY: the original loop reads these bytes.
+            if !unsafe { rows_are_gathered(host, bytes) } {
+                continue;
+            }
             // SAFETY: the original loop reads these bytes; the array's memory has them too.
             let (here, there) = unsafe {
                 (
@@ -229,6 +234,10 @@ impl EmulatedQueue {
             let Some((index, at)) = self.memory_at(device) else { continue };
             let Some(shadow) = &self.memory[index].shadow else { continue };
             let bytes = array.bytes as usize;
+            // SAFETY: the array's range is readable by the promise of `begin`.
+            if !unsafe { rows_are_gathered(array.start as u64, array.bytes) } {
+                continue;
+            }
             // SAFETY: the array's range is readable by the promise of `begin`, and its memory as large.
             let (here, there) = unsafe {
                 (
@@ -502,6 +511,16 @@ impl Member for EmulatedQueue {
             own.absorb(theirs);
         }
     }
+}
+
+/// Behind addresses of rows ([`packed`]) is what was sent last: brings what the program has there now. Whether
+/// it is there.
+///
+/// # Safety
+/// The program's rows are readable where it says so, and nobody else uses what is behind the addresses.
+unsafe fn rows_are_gathered(start: u64, bytes: u64) -> bool {
+    // SAFETY: the caller's promise.
+    packed::of(start).is_none_or(|rows| unsafe { rows.gather((start, start + bytes), true, 1) }.is_ok())
 }
 
 #[cfg(test)]
