@@ -550,6 +550,9 @@ bool divideFlat(Loop &L, Function &F, Session &S, const DenseSet<const Loop *> &
     if (!Again)
       return false;
     Nest.emplace(std::move(*Again));
+    // Of the values that they have now.
+    Each.clear();
+    factors(Nest->Length, true, Each);
   }
   KnownLengths At(*Top.getLoopPreheader(), SE, Nest->Ty);
   Factors Above = factorsOfCount(Nest->Count), Below = Each;

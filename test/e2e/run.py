@@ -498,7 +498,7 @@ def of_builds(result, work):
     for words, texts in {
         ("--build", "make"): both,
         ("-p", "."): both,
-        ("--level", "everything", "b.cpp"): ["two arrays of this do not overlap", "[PRS040]"],
+        ("--level", "everything", "b.cpp"): ["this->b and this->a do not overlap", "[PRS040]"],
         ("--level", "summary", "a.c", "b.cpp"): ["1 x PRS106 a subscript"],
         ("--json", "--html", "report.html", "a.c"): ['"code": "PRS106"', '"line": 3', '"advice"'],
     }.items():

@@ -234,8 +234,8 @@ impl EmulatedQueue {
             let Some((index, at)) = self.memory_at(device) else { continue };
             let Some(shadow) = &self.memory[index].shadow else { continue };
             let bytes = array.bytes as usize;
-            // SAFETY: the array's range is readable by the promise of `begin`.
-            if !unsafe { rows_are_gathered(array.start as u64, array.bytes) } {
+            // Of rows of several lengths, the longest reaches into what is nobody's; what is read is compared behind the launches.
+            if packed::of(array.start as u64).is_some() {
                 continue;
             }
             // SAFETY: the array's range is readable by the promise of `begin`, and its memory as large.
