@@ -1,15 +1,17 @@
 //! The search for regions: as large as possible, as small as necessary.
 //!
-//! **Problem.** A SCoP is a single-entry single-exit region, but not all such regions are in LLVM's region tree: a sequence of
-//! two loop nests, for one, is not. So the search works on *chains*: the postdominators of a block cut the code behind it
-//! into elements, each of which is a region, and any run of consecutive elements is a region too. A run is modelled as a
-//! whole. If that fails, the element to blame splits the run; an element that fails alone is opened: the body of a loop,
-//! or the arms of a branch, are chains again.
+//! **Problem.** A SCoP is a single-entry single-exit region, but not all such regions are in LLVM's region
+//! tree: a sequence of two loop nests, for one, is not. So the search works on *chains*: the postdominators
+//! of a block cut the code behind it into elements, each of which is a region, and any run of consecutive
+//! elements is a region too. A run is modelled as a whole. If that fails, the element to blame splits the
+//! run; an element that fails alone is opened: the body of a loop, or the arms of a branch, are chains again.
 //!
-//! **Invariants.** Every loop lies in a found SCoP, or in one an element with a rejection, or is reported at the end. No block is in two SCoPs.
+//! **Invariants.** Every loop lies in a found SCoP, or in one an element with a rejection, or is reported at
+//! the end. No block is in two SCoPs.
 //!
-//! **Example.** `for (t) { for (i) S; printf(); for (j) T; for (k) U; }`: the chain of the function is one element, the time
-//! loop, which fails because of `printf`. Its body is the chain `for i`, `printf`, `for j`, `for k`; the SCoPs found are
+//! **Example.** `for (t) { for (i) S; printf(); for (j) T; for (k) U; }`: the chain of the function is one
+//! element, the time loop, which fails because of `printf`. Its body is the chain `for i`, `printf`, `for j`,
+//! `for k`; the SCoPs found are
 //! `for i` and `for j; for k`.
 
 use crate::accesses::OUTER_POINTER;
@@ -23,8 +25,8 @@ use pollyrs_llvm_shim::{Analyses, LoopData, LoopId};
 use pollyrs_scop::{RejectReason, Rejection, Scop};
 use std::collections::BTreeSet;
 
-/// Loops in nests that stand in a row and become one SCoP. The work on a SCoP grows faster than it does, and data stays on the device between two
-/// as well; what a time loop holds is one element of a run, of any size.
+/// Loops in nests that stand in a row and become one SCoP. The work on a SCoP grows faster than it does, and
+/// data stays on the device between two as well; what a time loop holds is one element of a run, of any size.
 const MOST_LOOPS: usize = 16;
 
 /// Models one region.
@@ -109,8 +111,8 @@ impl Search<'_, '_> {
             .any(|l| c.blocks.contains(&l.header) && l.blocks.iter().all(|b| c.blocks.contains(b)))
     }
 
-    /// The chain of postdominators from `from` to `end`, all in the loop `level`; a region between each two. A loop is one
-    /// link: behind its header comes what follows the loop.
+    /// The chain of postdominators from `from` to `end`, all in the loop `level`; a region between each two.
+    /// A loop is one link: behind its header comes what follows the loop.
     fn chain(&mut self, from: Block, end: Option<Block>, level: Option<LoopId>) {
         let mut elements: Vec<Candidate> = Vec::new();
         let mut at = from;
@@ -143,7 +145,8 @@ impl Search<'_, '_> {
                 continue;
             }
             match next.and_then(|n| self.cfg.region(at, n)) {
-                // Where branches meet that have no common end, each leads here; what is behind belongs to the first that came.
+                // Where branches meet that have no common end, each leads here; what is behind belongs to the
+                // first that came.
                 Some(c) if c.blocks.iter().any(|b| self.settled.contains(b)) => {
                     self.runs(std::mem::take(&mut elements), level);
                 }
@@ -219,7 +222,8 @@ impl Search<'_, '_> {
         fits.count().max(1)
     }
 
-    /// Finds a SCoP at the beginning of `run`, or opens its first element. Returns the number of elements dealt with.
+    /// Finds a SCoP at the beginning of `run`, or opens its first element. Returns the number of elements
+    /// dealt with.
     fn longest(&mut self, run: &[Candidate], level: Option<LoopId>) -> usize {
         let mut len = run.len();
         loop {
@@ -249,7 +253,8 @@ impl Search<'_, '_> {
                 }
                 Err(f) => {
                     let blamed = f.block.and_then(|b| run[..len].iter().position(|e| e.blocks.contains(&b)));
-                    // What is too much work is halved: going down one by one would spend the rest on the same.
+                    // What is too much work is halved: going down one by one would spend the rest on the
+                    // same.
                     let fewer =
                         if matches!(f.reason, RejectReason::Budget { .. }) { len / 2 } else { len - 1 };
                     let max = blamed.unwrap_or(fewer).clamp(1, len - 1);
@@ -261,7 +266,8 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The failure of what holds a loop over rows that are not all as long, and the version of it for those that are: no model is both.
+    /// The failure of what holds a loop over rows that are not all as long, and the version of it for those
+    /// that are: no model is both.
     fn two_versions(&self, c: &Candidate) -> Option<Fail> {
         let beside = |l: &&LoopData| c.blocks.contains(&l.header) && !l.blocks.contains(&c.entry);
         let version = self.an.loops().iter().filter(|l| l.uneven_rows).find(beside)?;
@@ -272,8 +278,8 @@ impl Search<'_, '_> {
         })
     }
 
-    /// The length of the run that ends in the last loop of the first `max` elements; with the block behind it, if PHIs there
-    /// join several ways out of the run: then the values that leave it are these PHIs.
+    /// The length of the run that ends in the last loop of the first `max` elements; with the block behind
+    /// it, if PHIs there join several ways out of the run: then the values that leave it are these PHIs.
     fn shorter(&self, run: &[Candidate], max: usize) -> usize {
         let len = run[..max.max(1)].iter().rposition(|c| self.has_loop(c)).map_or(1, |l| l + 1);
         let last = &run[len - 1];
@@ -303,8 +309,8 @@ impl Search<'_, '_> {
             Some(l) => self.body(l),
             None => self.arms(c.entry, Some(c.exit), level),
         }
-        // Of parts of a loop that has values read before it ([`crate::unwritten`]), or that moves their pointers, it is known that they are parts; the
-        // whole says more.
+        // Of parts of a loop that has values read before it ([`crate::unwritten`]), or that moves their
+        // pointers, it is known that they are parts; the whole says more.
         let changes = |reason: &RejectReason| match reason {
             RejectReason::BaseChanges { .. } => true,
             RejectReason::Subscript { blocker, .. } => blocker == OUTER_POINTER,

@@ -1,10 +1,11 @@
 //! Finds SCoPs in LLVM IR.
 //!
-//! **Problem.** Find the parts of a function whose control flow and memory accesses are affine in loop counters and
-//! symbolic constants, and describe them as [`pollyrs_scop::Scop`]. What follows Polly (Grosser, Größlinger, Lengauer, "Polly
-//! – Performing polyhedral optimizations on a low-level intermediate representation", PPL 2012) is its view of IR through
-//! scalar evolution and regions; what differs is that values may cross statements freely, that statements are finer than
-//! blocks, and that each optimistic step is an assumption checked at run time.
+//! **Problem.** Find the parts of a function whose control flow and memory accesses are affine in loop
+//! counters and symbolic constants, and describe them as [`pollyrs_scop::Scop`]. What follows Polly (Grosser,
+//! Größlinger, Lengauer, "Polly – Performing polyhedral optimizations on a low-level intermediate
+//! representation", PPL 2012) is its view of IR through scalar evolution and regions; what differs is that
+//! values may cross statements freely, that statements are finer than blocks, and that each optimistic step
+//! is an assumption checked at run time.
 //!
 //! ```text
 //! candidates   regions to try, largest first                               (versions: what is left out of them)
@@ -24,8 +25,9 @@
 //!                                    (extents: named sizes, remainders: `% n`, ranges: products on the host)
 //! ```
 //!
-//! **Invariants.** Detection changes nothing in the function. Every SCoP returned has passed [`pollyrs_scop::verify`]. SCoPs do
-//! not overlap. Every loop that is in no SCoP has an outer, inner or own loop with a [`Rejection`].
+//! **Invariants.** Detection changes nothing in the function. Every SCoP returned has passed
+//! [`pollyrs_scop::verify`]. SCoPs do not overlap. Every loop that is in no SCoP has an outer, inner or own
+//! loop with a [`Rejection`].
 //!
 //! **Example.** `void f(int n, float *A) { for (int i = 0; i < n; i++) A[i] = 2 * A[i]; }` gives
 //! ```text
@@ -104,8 +106,9 @@ pub struct DetectOptions {
     pub all_operations: u64,
     /// Regions tried in a function.
     pub max_attempts: usize,
-    /// A loop with a known number of iterations that stores under a branch on data becomes part of a statement. It is not parallel any
-    /// more: try again without where that leaves nothing parallel ([`Scop::stores_in_subregion_loop`]).
+    /// A loop with a known number of iterations that stores under a branch on data becomes part of a
+    /// statement. It is not parallel any more: try again without where that leaves nothing parallel
+    /// ([`Scop::stores_in_subregion_loop`]).
     pub counted_stores: bool,
     /// Shapes of arrays that were found before; of one compilation.
     pub shapes: Rc<Known>,
@@ -148,7 +151,8 @@ const SHARE: u64 = 2;
 
 impl Default for DetectOptions {
     fn default() -> Self {
-        // A five-point stencil under a time loop takes 60 thousand operations, PolyBench's largest kernel some millions.
+        // A five-point stencil under a time loop takes 60 thousand operations, PolyBench's largest kernel
+        // some millions.
         DetectOptions {
             isl_operations: 10_000_000,
             all_operations: 20_000_000,
@@ -166,8 +170,8 @@ pub struct Detection {
     /// In program order, disjoint.
     pub scops: Vec<Scop>,
     pub rejections: Vec<Rejection>,
-    /// Whether some region was refused for having a part only of what values that were read before a loop belong to ([`unwritten`]): without them
-    /// there may be more.
+    /// Whether some region was refused for having a part only of what values that were read before a loop
+    /// belong to ([`unwritten`]): without them there may be more.
     pub divided: bool,
     /// isl operations of all attempts, those that failed included.
     pub operations: u64,

@@ -1,14 +1,16 @@
 //! Scalar-evolution expressions as affine functions and polynomials over mathematical integers.
 //!
-//! **Problem.** LLVM's integers are modulo 2^bits, isl's are not. A value is computed *congruent* first: sums, products by
-//! constants, truncations and recurrences keep congruence modulo 2^bits whatever wraps on the way. Where the program
-//! *interprets* the bits (an extension, a comparison, a division, min and max, a number of iterations), the value must
-//! equal the signed (or unsigned) reading: no-wrap flags prove it, or the range is checked over the domain, and what is
-//! left becomes an assumption on the parameters. For 64 bits nothing is left: the host bounds every 64-bit parameter by
+//! **Problem.** LLVM's integers are modulo 2^bits, isl's are not. A value is computed *congruent* first:
+//! sums, products by constants, truncations and recurrences keep congruence modulo 2^bits whatever wraps on
+//! the way. Where the program
+//! *interprets* the bits (an extension, a comparison, a division, min and max, a number of iterations), the
+//! value must equal the signed (or unsigned) reading: no-wrap flags prove it, or the range is checked over
+//! the domain, and what is left becomes an assumption on the parameters. For 64 bits nothing is left: the
+//! host bounds every 64-bit parameter by
 //! 2^46 ([`crate::builder::WIDE_BOUND`]).
 //!
-//! **Example.** `zext i32 n to i64` in the domain `[n] -> { [i] : 0 <= i < n }` is `n` without an assumption: the domain
-//! has no point where `n < 0`. Outside the loop the assumption `n >= 0` would be recorded.
+//! **Example.** `zext i32 n to i64` in the domain `[n] -> { [i] : 0 <= i < n }` is `n` without an assumption:
+//! the domain has no point where `n < 0`. Outside the loop the assumption `n >= 0` would be recorded.
 
 use crate::builder::{Builder, power_of};
 use crate::fail::Stop;
@@ -254,8 +256,8 @@ impl Builder<'_> {
         found
     }
 
-    /// The same for pointers that move with a loop around the region: where no counter of it starts from a constant (it counts down, or from an
-    /// argument), its iterations are counted.
+    /// The same for pointers that move with a loop around the region: where no counter of it starts from a
+    /// constant (it counts down, or from an argument), its iterations are counted.
     pub fn outer_iteration(&mut self, l: LoopId) -> Option<(usize, i64)> {
         if let Some(found) = self.outer_counter(l) {
             return Some(found);
@@ -273,8 +275,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// An instruction that scalar evolution does not see through: signed division, remainders and masks by constants, and
-    /// selections under affine conditions.
+    /// An instruction that scalar evolution does not see through: signed division, remainders and masks by
+    /// constants, and selections under affine conditions.
     fn instruction(&mut self, v: ir::Value, e: &ScevExpr, place: &Place) -> Result<Affine, Stop> {
         match ir::opcode(v) {
             // `c ? i + 1 : i` may have become `i + c`.
@@ -333,8 +335,8 @@ impl Builder<'_> {
         Ok(Affine { pwa: pwa.gist(known)?.coalesce()?, exact: true })
     }
 
-    /// Assumes that a dividend is not negative if only negative parameters make it so: `(i + color) % 2`. Both signs would double the cases
-    /// of all that depends on it.
+    /// Assumes that a dividend is not negative if only negative parameters make it so: `(i + color) % 2`.
+    /// Both signs would double the cases of all that depends on it.
     fn likely_not_negative(&mut self, x: &PwAff, place: &Place, note: &str) -> Result<(), Stop> {
         let known = place.domain.clone().intersect_params(self.context.clone())?;
         let negative = x.clone().lt_set(self.constant(0, place)?)?;
@@ -369,14 +371,15 @@ impl Builder<'_> {
         Ok(a.pwa)
     }
 
-    /// Whether 64 bits hold every value of `p`: with all symbols within ±2^46, coefficients that sum up to less than 2^15 and a
-    /// constant below 2^61 leave it below 2^62.
+    /// Whether 64 bits hold every value of `p`: with all symbols within ±2^46, coefficients that sum up to
+    /// less than 2^15 and a constant below 2^61 leave it below 2^62.
     fn is_small(&self, p: &PwAff) -> Result<bool, Stop> {
         for (_, aff) in p.pieces()? {
             let mut sum: i64 = 0;
             for ty in [DimType::In, DimType::Param] {
                 for d in 0..aff.dim(ty)? {
-                    // A rational coefficient belongs to a rounded quotient, which is smaller than its dividend.
+                    // A rational coefficient belongs to a rounded quotient, which is smaller than its
+                    // dividend.
                     let c = aff.coefficient(ty, d as i32)?.abs()?.ceil()?.to_i64();
                     sum = sum.saturating_add(c.unwrap_or(i64::MAX));
                 }
@@ -389,8 +392,8 @@ impl Builder<'_> {
         Ok(true)
     }
 
-    /// The unsigned value, under the assumption that it is also the signed one; exactly the remainder for types that are
-    /// no power of two wide (they come from masks).
+    /// The unsigned value, under the assumption that it is also the signed one; exactly the remainder for
+    /// types that are no power of two wide (they come from masks).
     pub fn unsigned(&mut self, e: &ScevExpr, place: &Place) -> Result<PwAff, Stop> {
         if !matches!(e.bits, 8 | 16 | 32 | 64) && e.bits < 62 {
             let a = self.congruent(e, place)?;
@@ -405,8 +408,8 @@ impl Builder<'_> {
         Ok(a)
     }
 
-    /// A polynomial over the dimensions of `place`, the parameters (by index), and after the dimensions the functions pushed
-    /// to `quasi` (integer divisions, minima ...), congruent modulo 2^bits.
+    /// A polynomial over the dimensions of `place`, the parameters (by index), and after the dimensions the
+    /// functions pushed to `quasi` (integer divisions, minima ...), congruent modulo 2^bits.
     pub fn polynomial(
         &mut self,
         e: &ScevExpr,
@@ -494,8 +497,9 @@ impl Builder<'_> {
         if let Some(p) = self.as_polynomial(&a)? {
             return Ok(p);
         }
-        // A case distinction over parameters only, such as the extent `max(n, 0)` of a Fortran array: a size with a name of
-        // its own, so that it can be multiplied by counters. It has to be the same in all places, also in those where `n > 0` is known.
+        // A case distinction over parameters only, such as the extent `max(n, 0)` of a Fortran array: a size
+        // with a name of its own, so that it can be multiplied by counters. It has to be the same in all
+        // places, also in those where `n > 0` is known.
         let known = self.context.clone().intersect(self.assumed.clone())?;
         if self.is_invariant(e) {
             let everywhere = Set::universe(place.space()?)?.intersect_params(known.clone())?;
@@ -546,8 +550,8 @@ impl Builder<'_> {
     }
 }
 
-/// `a`, which is of interest on `known` only, without the pieces that have no point there. (isl's gist drops a piece only if
-/// it is obviously empty.)
+/// `a`, which is of interest on `known` only, without the pieces that have no point there. (isl's gist drops
+/// a piece only if it is obviously empty.)
 fn simplified(a: PwAff, known: Set) -> isl::Result<PwAff> {
     let a = a.gist(known.clone())?.coalesce()?;
     if a.n_piece()? < 2 {
@@ -576,8 +580,8 @@ fn holds_pointer(e: &ScevExpr) -> bool {
     e.is_pointer || matches!(e.kind, ScevKind::PtrToInt(_)) || e.operands().into_iter().any(holds_pointer)
 }
 
-/// Whether flags prove that no part of the polynomial expression wraps as a signed number. A flag of the outermost operation
-/// alone says nothing about its operands. Conversions inside are checked on their own.
+/// Whether flags prove that no part of the polynomial expression wraps as a signed number. A flag of the
+/// outermost operation alone says nothing about its operands. Conversions inside are checked on their own.
 fn never_wraps(e: &ScevExpr) -> bool {
     match &e.kind {
         ScevKind::Add(o) | ScevKind::Mul(o) | ScevKind::AddRec { operands: o, .. } => {

@@ -1,8 +1,9 @@
 //! How many isl operations each part of the work may use.
 //!
-//! Budgets nest: a stage's lies in its SCoP's, a SCoP's in its function's, a function's in the module's; whichever ends first ends the
-//! work, and what is not done then keeps its original code, with a remark. Operations are counted, never seconds, so that the same
-//! input gives the same output on every machine; isl does about five million a second (bench/COMPILE_TIME.md).
+//! Budgets nest: a stage's lies in its SCoP's, a SCoP's in its function's, a function's in the module's;
+//! whichever ends first ends the work, and what is not done then keeps its original code, with a remark.
+//! Operations are counted, never seconds, so that the same input gives the same output on every machine; isl
+//! does about five million a second (bench/COMPILE_TIME.md).
 
 use crate::base::options::Options;
 use std::cell::Cell;
@@ -11,11 +12,11 @@ use std::cell::Cell;
 const STAGE: u64 = pollyrs_schedule::DEFAULT_BUDGET;
 /// In stages. The attempts at one region; PolyBench's largest kernel takes one.
 const ATTEMPT: u64 = 2;
-/// The dependences of one SCoP: everything else waits for them, and a lattice-Boltzmann step with periodic borders and exchanged grids (18 statements of 9 reads,
-/// each with cases at the borders) takes most of one.
+/// The dependences of one SCoP: everything else waits for them, and a lattice-Boltzmann step with periodic
+/// borders and exchanged grids (18 statements of 9 reads, each with cases at the borders) takes most of one.
 const DEPENDENCES: u64 = 2;
-/// All attempts at the regions of a function that were in vain, beside a quarter of what its instructions give: a function with a hundred nests, of inlined functions,
-/// has all of them found.
+/// All attempts at the regions of a function that were in vain, beside a quarter of what its instructions
+/// give: a function with a hundred nests, of inlined functions, has all of them found.
 const DETECTION: u64 = 3;
 /// Everything from the dependences to the device code of one SCoP.
 const SCOP: u64 = 5;
@@ -25,17 +26,22 @@ const WHOLE: u64 = 2;
 const HOST: u64 = 1;
 /// Of a function: some nests of ordinary size, and for each instruction half of what the module has.
 const FUNCTION: u64 = 7;
-/// For each loop of a function beside that: a product of matrices with its tiles takes twice as much for each of its three.
+/// For each loop of a function beside that: a product of matrices with its tiles takes twice as much for each
+/// of its three.
 const LOOP: u64 = 500_000;
-/// Of a module: for a file with a few functions, and for each instruction. clang takes about 100 µs an instruction at `-O3`, in which isl does
-/// 500 operations; so no file takes much longer than a few times as long as without the plugin, or the time of a few functions. (44 loop nests of all kinds,
-/// reductions among them, take 48 million operations, and a dozen of reductions alone 49.)
+/// Of a module: for a file with a few functions, and for each instruction. clang takes about 100 µs an
+/// instruction at `-O3`, in which isl does
+/// 500 operations; so no file takes much longer than a few times as long as without the plugin, or the time
+/// of a few functions. (44 loop nests of all kinds, reductions among them, take 48 million operations, and a
+/// dozen of reductions alone 49.)
 const MODULE: u64 = 24;
 const INSTRUCTION: u64 = 4_000;
-/// What the rewriting of a function's working copy may take for each instruction, beside [`FUNCTION`] stages: ordinary code takes a tenth of that.
+/// What the rewriting of a function's working copy may take for each instruction, beside [`FUNCTION`] stages:
+/// ordinary code takes a tenth of that.
 const REWRITING: u64 = 4_000;
-/// What is kept back for each of the functions that follow, in parts of a stage (a nest as users write it takes a tenth), and what part of what is left may be kept
-/// back in all: a function that is searched in vain does not cost the others their turn.
+/// What is kept back for each of the functions that follow, in parts of a stage (a nest as users write it
+/// takes a tenth), and what part of what is left may be kept back in all: a function that is searched in vain
+/// does not cost the others their turn.
 const KEPT: u64 = 4;
 const MOST_KEPT: u64 = 2;
 
@@ -64,7 +70,8 @@ impl Budgets {
         }
     }
 
-    /// What was spent on functions before counts for the module alone from here on. This one has so many instructions, and so many functions follow.
+    /// What was spent on functions before counts for the module alone from here on. This one has so many
+    /// instructions, and so many functions follow.
     pub fn begin_function(&self, instructions: u64, later: usize) {
         let left = self.module.get();
         let kept = (self.stage / KEPT).saturating_mul(later as u64).min(left / MOST_KEPT);
@@ -72,7 +79,8 @@ impl Budgets {
         self.function.set((FUNCTION * self.stage + INSTRUCTION / 2 * instructions).min(left - kept));
     }
 
-    /// So many loops may be nests of functions that were inlined: each gets what it would take alone, as long as half of the module's is left.
+    /// So many loops may be nests of functions that were inlined: each gets what it would take alone, as long
+    /// as half of the module's is left.
     pub fn begin_search(&self, loops: usize) {
         let function = self.function.get();
         let wider = function.saturating_add(LOOP.saturating_mul(loops as u64));
@@ -104,18 +112,21 @@ impl Budgets {
         self.within(self.detection.get())
     }
 
-    /// Of several nests in a row the whole is worth a part of what the function has left: if that is not enough, there is some for smaller regions.
+    /// Of several nests in a row the whole is worth a part of what the function has left: if that is not
+    /// enough, there is some for smaller regions.
     pub fn scop(&self, several_nests: bool) -> u64 {
         let share = if several_nests { self.function.get() / WHOLE } else { u64::MAX };
         self.within((SCOP * self.stage).min(share.max(self.stage)))
     }
 
-    /// The rewriting of a working copy with so many instructions: what is in proportion to these is never too much, but for the module.
+    /// The rewriting of a working copy with so many instructions: what is in proportion to these is never too
+    /// much, but for the module.
     pub fn rewriting(&self, instructions: u64) -> u64 {
         (FUNCTION * self.stage + REWRITING * instructions).min(self.module.get()).max(1)
     }
 
-    /// Not within the function's, which may be spent on what was found in vain: too little here would lose all of the function.
+    /// Not within the function's, which may be spent on what was found in vain: too little here would lose
+    /// all of the function.
     pub fn host(&self) -> u64 {
         HOST * self.stage
     }
@@ -131,13 +142,14 @@ impl Budgets {
         }
     }
 
-    /// The same for work that is not taken from a function's regions: rewriting, and what comes when the next functions have begun.
+    /// The same for work that is not taken from a function's regions: rewriting, and what comes when the next
+    /// functions have begun.
     pub fn spend_beside(&self, operations: u64) {
         self.module.set(self.module.get().saturating_sub(operations));
     }
 
-    /// Whether one more loop nest may get register tiles: unrolled, and in several shapes, they take the compilers twenty times as long as
-    /// plain kernels (a third of a second each).
+    /// Whether one more loop nest may get register tiles: unrolled, and in several shapes, they take the
+    /// compilers twenty times as long as plain kernels (a third of a second each).
     pub fn may_tile(&self) -> bool {
         self.tiles.get() > 0
     }

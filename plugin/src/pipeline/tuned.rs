@@ -1,8 +1,10 @@
-//! Choices that `pollyrs tune` has measured: each SCoP with an entry takes the options of the entry, in place of the model's choice.
+//! Choices that `pollyrs tune` has measured: each SCoP with an entry takes the options of the entry, in place
+//! of the model's choice.
 //!
 //! # Invariants
 //! - An entry changes options only; all stages, the proofs among them, are the same.
-//! - An entry whose options lead nowhere (the schedule is not legal any more, the shape does not fit) is as if it were not there, with a remark.
+//! - An entry whose options lead nowhere (the schedule is not legal any more, the shape does not fit) is as
+//! if it were not there, with a remark.
 //! - An entry for a content that no SCoP of its function has is reported, and never taken for another SCoP.
 
 use crate::base::options::Details;
@@ -15,7 +17,8 @@ use pollyrs_scop::{RejectReason, Scop};
 use pollyrs_tuning::{self as tuning, Entry, Told};
 use std::collections::BTreeSet;
 
-/// All stages of one SCoP, by its entry if it has one. `several_nests`: the search may find smaller regions in it.
+/// All stages of one SCoP, by its entry if it has one. `several_nests`: the search may find smaller regions
+/// in it.
 pub fn compile(run: &Run<'_>, scop: Scop, several_nests: bool) -> Result<Option<Compiled>, RejectReason> {
     let ctx = scop.ctx.clone();
     let told = run.options.remark_details >= Details::Model;

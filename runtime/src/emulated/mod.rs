@@ -234,7 +234,8 @@ impl EmulatedQueue {
             let Some((index, at)) = self.memory_at(device) else { continue };
             let Some(shadow) = &self.memory[index].shadow else { continue };
             let bytes = array.bytes as usize;
-            // Of rows of several lengths, the longest reaches into what is nobody's; what is read is compared behind the launches.
+            // Of rows of several lengths, the longest reaches into what is nobody's; what is read is compared
+            // behind the launches.
             if packed::of(array.start as u64).is_some() {
                 continue;
             }
@@ -513,8 +514,8 @@ impl Member for EmulatedQueue {
     }
 }
 
-/// Behind addresses of rows ([`packed`]) is what was sent last: brings what the program has there now. Whether
-/// it is there.
+/// Behind addresses of rows ([`packed`]) is what was sent last: brings what the program has there now.
+/// Whether it is there.
 ///
 /// # Safety
 /// The program's rows are readable where it says so, and nobody else uses what is behind the addresses.

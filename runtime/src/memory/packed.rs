@@ -169,8 +169,8 @@ impl Packed {
         pieces.clone().zip(pieces.skip(1)).all(|(a, b)| a.1 <= b.0)
     }
 
-    /// Whether two of its ranges may be partly the same memory by way of two rows that share some. A range and
-    /// itself are not: what one execution writes in it was compared with all of it ([`check`]).
+    /// Whether two of its ranges may be partly the same memory by way of two rows that share some. A range
+    /// and itself are not: what one execution writes in it was compared with all of it ([`check`]).
     fn meets_itself(&self, a: Span, b: Span) -> bool {
         !self.apart && a != b && (overlaps(a, b) || meet(&self.by_place(a), &self.by_place(b)))
     }
