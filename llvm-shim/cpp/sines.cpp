@@ -4,6 +4,8 @@
 #include "shim.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Analysis/AliasAnalysis.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -12,6 +14,27 @@
 using namespace llvm;
 using pollyrs::Session;
 
+// Whether two objects are arrays of their own, whose overlap is looked for before a launch. Loads are of two places
+// that differ; a local variable that holds a pointer says nothing yet.
+static bool areArraysOfTheirOwn(const Value *A, const Value *B, AAResults &AA) {
+  auto *LoadA = dyn_cast<LoadInst>(A), *LoadB = dyn_cast<LoadInst>(B);
+  for (const LoadInst *Load : {LoadA, LoadB})
+    if (Load && isa<AllocaInst>(getUnderlyingObject(Load->getPointerOperand(), 0)))
+      return false;
+  if (LoadA && LoadB)
+    return AA.isNoAlias(MemoryLocation::get(LoadA), MemoryLocation::get(LoadB));
+  return A != B;
+}
+
+// Whether both results are apart. (Of results that go to one place the library says which one stays.)
+static bool areApart(const CallInst &Call, AAResults &AA) {
+  const Value *Sine = Call.getArgOperand(1), *Cosine = Call.getArgOperand(2);
+  if (areArraysOfTheirOwn(getUnderlyingObject(Sine, 0), getUnderlyingObject(Cosine, 0), AA))
+    return true;
+  LocationSize Size = LocationSize::precise(Call.getModule()->getDataLayout().getTypeStoreSize(Call.getArgOperand(0)->getType()));
+  return AA.isNoAlias(MemoryLocation(Sine, Size), MemoryLocation(Cosine, Size));
+}
+
 // Whether it is `sincos(x, &s, &c)` of the C library, or that of floats.
 static bool isSineAndCosine(const CallInst &Call) {
   const Function *F = Call.getCalledFunction();
@@ -19,9 +42,6 @@ static bool isSineAndCosine(const CallInst &Call) {
       Call.hasOperandBundles() || Call.getFunction()->hasFnAttribute("no-builtins"))
     return false;
   Type *T = F->getArg(0)->getType();
-  // (Of results that go to one place the library says which one stays.)
-  if (Call.getArgOperand(1) == Call.getArgOperand(2))
-    return false;
   return (F->getName() == "sincos" ? T->isDoubleTy() : F->getName() == "sincosf" && T->isFloatTy()) && F->getArg(1)->getType()->isPointerTy() &&
          F->getArg(2)->getType()->isPointerTy();
 }
@@ -29,10 +49,11 @@ static bool isSineAndCosine(const CallInst &Call) {
 extern "C" bool prs_split_sines(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
   Module &M = *F.getParent();
+  AAResults &AA = S->FAM.getResult<AAManager>(F);
   bool Changed = false;
   for (Instruction &I : make_early_inc_range(instructions(F))) {
     auto *Call = dyn_cast<CallInst>(&I);
-    if (!Call || !isSineAndCosine(*Call))
+    if (!Call || !isSineAndCosine(*Call) || !areApart(*Call, AA))
       continue;
     Value *X = Call->getArgOperand(0);
     Type *T = X->getType();

@@ -1,4 +1,4 @@
-// Sines and cosines that one call of the C library computes together, of floats and doubles, into variables and into arrays; one of them may stay unused.
+// Sines and cosines that one call of the C library computes together, of floats and doubles, into variables, arrays and places that may be one; one of them may stay unused.
 // ARGS: 0
 // ARGS: 1
 // ARGS: 1000
@@ -30,6 +30,22 @@ __attribute__((noinline)) static void only_sine(int n, const double *restrict x,
   }
 }
 
+// The two results beside each other, and in places that may be one: there the library's order decides, on the host.
+__attribute__((noinline)) static void beside(int n, const double *restrict x, double *restrict z) {
+  for (int i = 0; i < n; i++)
+    sincos(x[i], &z[2 * i], &z[2 * i + 1]);
+}
+
+__attribute__((noinline)) static void apart_by(int n, int distance, const double *restrict x, double *restrict z) {
+  for (int i = 0; i < n; i++)
+    sincos(x[i], &z[i], &z[i + distance]);
+}
+
+__attribute__((noinline)) static void into(int n, const double *x, double *sines, double *cosines) {
+  for (int i = 0; i < n; i++)
+    sincos(x[i], &sines[i], &cosines[i]);
+}
+
 int main(int argc, char **argv) {
   int n = (int)example_arg(argc, argv, 1, 1000);
   float *angle = malloc((n + 1) * sizeof *angle), *x = malloc((n + 1) * sizeof *x), *y = malloc((n + 1) * sizeof *y);
@@ -45,5 +61,13 @@ int main(int argc, char **argv) {
   printf("%016llx %016llx\n", (unsigned long long)example_hash(s, n * sizeof *s), (unsigned long long)example_hash(c, n * sizeof *c));
   only_sine(n, s, c);
   printf("%016llx\n", (unsigned long long)example_hash(c, n * sizeof *c));
+  double *z = calloc(2 * n + 2, sizeof *z);
+  beside(n, s, z);
+  printf("%016llx\n", (unsigned long long)example_hash(z, 2 * n * sizeof *z));
+  for (int distance = 0; distance < 2; distance++) {
+    apart_by(n, distance, s, z);
+    into(n, c, z, z + distance);
+    printf("%016llx\n", (unsigned long long)example_hash(z, 2 * n * sizeof *z));
+  }
   return 0;
 }
