@@ -402,6 +402,17 @@ size_t prs_scev_udiv(Analyses *A, size_t Handle, uint64_t Divisor) {
   return handleOf(A->SE.getUDivExpr(S, A->SE.getConstant(S->getType(), Divisor)));
 }
 
+void prs_scev_range(Analyses *A, size_t S, int64_t *Least, int64_t *Most) {
+  *Least = INT64_MIN, *Most = INT64_MAX;
+  const SCEV *E = S ? scevOf(S) : nullptr;
+  if (!E || !E->getType()->isIntegerTy() || E->getType()->getIntegerBitWidth() > 64)
+    return;
+  ConstantRange Range = A->SE.getSignedRange(E);
+  if (Range.isEmptySet())
+    return;
+  *Least = Range.getSignedMin().getSExtValue(), *Most = Range.getSignedMax().getSExtValue();
+}
+
 size_t prs_scev_iteration(Analyses *A, size_t Id) {
   Loop *L = loopAt(*A, Id);
   if (!L)

@@ -4,6 +4,7 @@
 
 #include "llvm/IR/Comdat.h"
 #include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/EHPersonalities.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/Support/CBindingWrapping.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -23,6 +24,9 @@ static const char *whyNotCloneable(const Function &F) {
     return "it is naked";
   if (F.isPresplitCoroutine())
     return "it is a coroutine";
+  // Edges into pads of such handlers cannot be redirected, and they may lead into loops.
+  if (F.hasPersonalityFn() && isScopedEHPersonality(classifyEHPersonality(F.getPersonalityFn())))
+    return "its exception handlers are funclets";
   for (const BasicBlock &BB : F)
     if (BB.hasAddressTaken())
       return "the address of one of its blocks is taken";

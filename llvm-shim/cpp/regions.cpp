@@ -90,16 +90,15 @@ static bool hasOwnEffect(const Instruction &I) {
 }
 
 // The first instruction that a region beginning in `BB` should have: behind the last side effect, and behind
-// the arithmetic that follows it, which need not be computed on the device. Null if the block has no side
-// effect.
+// the arithmetic that follows it, which need not be computed on the device. A choice among values is then a number
+// known before the region, rather than one case for each of them. Null if the block has neither.
 static Instruction *beginning(BasicBlock &BB) {
   auto Last = find_if(reverse(BB), hasOwnEffect);
-  if (Last == BB.rend())
-    return nullptr;
-  Instruction *I = Last->getNextNode();
-  while (!I->isTerminator() && !I->mayReadOrWriteMemory())
-    I = I->getNextNode();
-  return I;
+  bool Worthwhile = Last != BB.rend();
+  Instruction *I = Worthwhile ? Last->getNextNode() : &*BB.getFirstNonPHIOrDbgOrAlloca();
+  for (; !I->isTerminator() && !I->mayReadOrWriteMemory(); I = I->getNextNode())
+    Worthwhile |= isa<SelectInst>(I);
+  return Worthwhile ? I : nullptr;
 }
 
 // Blocks that end in a branch around loops are divided: the guard of a loop is often the end of a block with

@@ -165,6 +165,15 @@ impl Analyses<'_> {
         scev::snapshot(self.raw, handle)
     }
 
+    /// The least and the largest value that `scev` may have, as a signed number; all of 64 bits where nothing is
+    /// known of it.
+    pub fn signed_range(&self, scev: ScevHandleRaw) -> (i64, i64) {
+        let (mut least, mut most) = (i64::MIN, i64::MAX);
+        // SAFETY: `scev` is a handle of these analyses or 0; two numbers that live here are written.
+        unsafe { sys::prs_scev_range(self.raw, scev, &raw mut least, &raw mut most) };
+        (least, most)
+    }
+
     /// How often loop `l` went back to its header, in 64 bits; `CouldNotCompute` for an id of no loop.
     pub fn iteration(&self, l: LoopId) -> ScevExpr {
         // SAFETY: an id of no loop is answered by no handle.

@@ -289,6 +289,7 @@ unsafe extern "C" {
     pub fn prs_scev_quotient(a: *mut RawAnalyses, dividend: usize, divisor: usize) -> usize;
     pub fn prs_scev_remainder(a: *mut RawAnalyses, dividend: usize, divisor: usize) -> usize;
     pub fn prs_scev_safe_division(a: *mut RawAnalyses, scev: usize) -> usize;
+    pub fn prs_scev_range(a: *mut RawAnalyses, scev: usize, least: *mut i64, most: *mut i64);
     pub fn prs_scev_iteration(a: *mut RawAnalyses, id: usize) -> usize;
     pub fn prs_scev_udiv(a: *mut RawAnalyses, scev: usize, divisor: u64) -> usize;
     pub fn prs_scev_loop_invariant(a: *mut RawAnalyses, scev: usize, id: usize) -> bool;

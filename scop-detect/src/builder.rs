@@ -211,9 +211,14 @@ impl<'a> Builder<'a> {
         let space = Space::params_named(&self.ctx, [name.as_str()])?;
         let bound = if e.bits == 64 { WIDE_BOUND } else { 1i64 << (e.bits - 1) };
         let top = if e.bits == 64 { bound } else { bound - 1 };
+        let (least, most) = match self.an.signed_range(e.handle) {
+            (least, most) if least <= top && most >= -bound => (least.max(-bound), most.min(top)),
+            // A number that is always beyond what is assumed: the check before the launch says so.
+            _ => (-bound, top),
+        };
         let range = Set::universe(space)?
-            .lower_bound_val(DimType::Param, 0, isl::Val::int(&self.ctx, -bound)?)?
-            .upper_bound_val(DimType::Param, 0, isl::Val::int(&self.ctx, top)?)?;
+            .lower_bound_val(DimType::Param, 0, isl::Val::int(&self.ctx, least)?)?
+            .upper_bound_val(DimType::Param, 0, isl::Val::int(&self.ctx, most)?)?;
         self.context = self.context.clone().intersect(range)?;
         self.params.push(ParamEntry { name, display, bits: e.bits, scev: e.clone(), inspected: false });
         Ok(self.params.len() - 1)
