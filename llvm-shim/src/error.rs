@@ -9,6 +9,8 @@ pub enum ShimError {
     Pipeline(String),
     #[error("function cannot be cloned: {0}")]
     NotCloneable(String),
+    #[error("the function's exception handlers are funclets")]
+    Funclets,
     #[error("the function is a declaration")]
     Declaration,
     #[error("analyses of the function are still in use")]

@@ -31,6 +31,9 @@ pub struct Session {
     limit: Cell<u64>,
 }
 
+/// What C++ says of a function with handlers of that kind (llvm-shim/cpp/clone.cpp).
+const FUNCLETS: &str = "its exception handlers are funclets";
+
 impl Session {
     pub fn new(module: LLVMModuleRef) -> Session {
         // SAFETY: `module` is a live module (crate contract); the session is freed on drop.
@@ -60,12 +63,17 @@ impl Session {
     ///
     /// # Errors
     /// [`ShimError::NotCloneable`]: declarations, naked functions, coroutines before splitting, blocks whose
-    /// address is taken, functions whose definition another module owns.
+    /// address is taken, functions whose definition another module owns. [`ShimError::Funclets`]: functions whose
+    /// exception handlers are funclets.
     pub fn clone_function(&self, f: LLVMValueRef) -> Result<LLVMValueRef, ShimError> {
         // SAFETY: live session and function; the sink is `push_bytes` on the context of `collect_bytes`.
         let (clone, reason) =
             sys::collect_bytes(|ctx| unsafe { sys::prs_clone_function(self.raw, f, ctx, sys::push_bytes) });
-        if clone.is_null() { Err(ShimError::NotCloneable(reason)) } else { Ok(clone) }
+        match (clone.is_null(), reason.as_str()) {
+            (false, _) => Ok(clone),
+            (true, FUNCLETS) => Err(ShimError::Funclets),
+            (true, _) => Err(ShimError::NotCloneable(reason)),
+        }
     }
 
     /// Replaces `f`'s body by the clone's and erases the clone. `f` keeps name, linkage, parameter attributes

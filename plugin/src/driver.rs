@@ -97,8 +97,9 @@ fn run_listening(module: LLVMModuleRef, stage: Stage, options: &Options) -> Resu
                 }
                 // What belongs to another module is reported there.
                 Err(_) if is_copy_from_elsewhere(f) => {}
+                Err(ShimError::Funclets) => remarks::not_copied(options, f, &name_of(f), "catchswitch"),
                 // All that is left: a block whose address is taken, for a computed goto.
-                Err(_) => remarks::computed_goto(options, f, &name_of(f)),
+                Err(_) => remarks::not_copied(options, f, &name_of(f), "indirectbr"),
             }
             Ok(())
         })?;

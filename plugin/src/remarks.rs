@@ -184,9 +184,9 @@ pub fn wide(with: &Options, f: LLVMValueRef, function: &str, value: &str) {
     emit(with, f, RemarkKind::Missed, Code::from(&r.reason), None, &format!("not offloaded: {r}"));
 }
 
-/// A function with loops that jumps to addresses of its blocks.
-pub fn computed_goto(with: &Options, f: LLVMValueRef, function: &str) {
-    let reason = RejectReason::Terminator { opcode: "indirectbr".into(), callee: None };
+/// A function with loops that cannot be copied: it has `terminator`, which is no branch that can be moved.
+pub fn not_copied(with: &Options, f: LLVMValueRef, function: &str, terminator: &str) {
+    let reason = RejectReason::Terminator { opcode: terminator.into(), callee: None };
     let r = Rejection { reason, function: function.into(), location: None, loop_location: None, depth: 0 };
     emit(with, f, RemarkKind::Missed, Code::from(&r.reason), None, &format!("not offloaded: {r}"));
 }

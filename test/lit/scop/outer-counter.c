@@ -15,7 +15,7 @@ void f(int n, float A[n][n]) {
 // CHECK: scop f at {{.*}}outer-counter.c:{{[0-9]+}}
 // CHECK-NEXT: param n i32
 // CHECK-NEXT: param i i64
-// CHECK-NEXT: context [n, i] -> {  : 0 < n <= 2147483647 and 0 <= i <= 70368744177664 }
+// CHECK-NEXT: context [n, i] -> {  : 0 < n <= 2147483647 and 0 <= i <= 2147483646 }
 // CHECK-NEXT: array float A[*]{{\[\[}}n, i] -> { [(n)] }] (memory)
 // CHECK-NEXT: statement S0
 // CHECK-NEXT: domain [n, i] -> { S0[i0] : 0 <= i0 < n }
