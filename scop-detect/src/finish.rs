@@ -111,8 +111,16 @@ impl Builder<'_> {
         self.join_cells(&mut drafts, &mut arrays, &known);
         for d in &mut drafts {
             d.statement.reduction = crate::reductions::recognise(&d.statement, &arrays)?;
-            if d.statement.reduction.is_none() {
-                d.statement.running = crate::reductions::running(&d.statement, &arrays)?;
+            let total = crate::reductions::running(&d.statement, &arrays)?;
+            let moves = |r: &Running| -> isl::Result<bool> {
+                let [read, write] =
+                    [r.update.read, r.update.write].map(|n| &d.statement.accesses[n].relation);
+                Ok(!read.is_equal(write)?)
+            };
+            if let Some(r) = total
+                && (d.statement.reduction.is_none() || moves(&r)?)
+            {
+                d.statement.running = Some(r);
             }
         }
         let schedule = original_schedule(&self.ctx, &drafts)?;

@@ -64,57 +64,90 @@ pub(crate) fn recognise(s: &Statement, arrays: &[Array]) -> isl::Result<Option<R
     Ok(None)
 }
 
-/// The update of a cell that the statement is beside others which look at the cell as well.
+/// The update of a cell that the statement is beside others which look at the cell as well, or that the next instance may look at elsewhere than where it is
+/// written.
 pub(crate) fn running(s: &Statement, arrays: &[Array]) -> isl::Result<Option<Running>> {
     if !s.is_plain() {
         return Ok(None);
     }
-    for (write, w) in s.accesses.iter().enumerate() {
-        let own: Vec<_> = s.accesses.iter().enumerate().filter(|(_, a)| a.array == w.array).collect();
-        let [(i, _), (j, _)] = own.as_slice() else { continue };
-        let (read, r) = (i + j - write, &s.accesses[i + j - write]);
-        // (What loads and stores the cell itself would do so in each part.)
-        let cell =
-            w.kind == AccessKind::MustWrite && r.kind == AccessKind::Read && !arrays[w.array.0].is_memory();
-        if !cell || !r.relation.is_equal(&w.relation)? {
-            continue;
+    // A cell that is no memory comes first: of `s += y[i]; y[i] = s` it is `s`.
+    for (memory, moves) in [(false, false), (true, true), (true, false)] {
+        if let Some(found) = running_in(s, arrays, (memory, moves))? {
+            return Ok(Some(found));
         }
-        let (Some(old), Some(new)) = (loaded(r), stored(w)) else { continue };
-        let Some(found) = operation(new, old) else { continue };
-        let inner: Vec<Value> = found.instructions.iter().copied().chain([old]).collect();
-        let in_body = |v: Value| s.body.contains(&ValueHandle(v as usize));
-        let held = ir::elem_type(ir::type_of(new)) == Some(arrays[w.array.0].elem);
-        // What the value is computed from.
-        let (mut needs, mut next) = (Vec::new(), vec![found.value]);
-        while let Some(v) = next.pop() {
-            if in_body(v) && !needs.contains(&v) {
-                needs.push(v);
-                next.extend(ir::operands(v));
-            }
-        }
-        let apart = found.value != old && !needs.iter().chain([&found.value]).any(|v| inner.contains(v));
-        if !held || !apart || !found.instructions.iter().all(|i| in_body(*i)) {
-            continue;
-        }
-        let in_order = |all: &[Value]| -> Vec<ValueHandle> {
-            let handles = s.body.iter().filter(|b| all.contains(&(b.0 as Value)));
-            handles.copied().collect()
-        };
-        needs.extend(&found.instructions);
-        let update = Reduction {
-            read,
-            write,
-            value: ValueHandle(found.value as usize),
-            identity: ValueHandle(found.identity as usize),
-            update: in_order(&found.instructions),
-            commutative: found.commutative,
-            numbers: found.numbers,
-            regrouped: false,
-            companions: Vec::new(),
-        };
-        return Ok(Some(Running { update, needs: in_order(&needs) }));
     }
     Ok(None)
+}
+
+/// [`running`], of a cell that is memory or not, and is read where it is written or elsewhere.
+fn running_in(
+    s: &Statement,
+    arrays: &[Array],
+    (memory, moves): (bool, bool),
+) -> isl::Result<Option<Running>> {
+    for (write, w) in s.accesses.iter().enumerate().filter(|(_, w)| w.kind == AccessKind::MustWrite) {
+        let of_cell = |(n, a): &(usize, &Access)| *n != write && a.array == w.array;
+        let others: Vec<_> = s.accesses.iter().enumerate().filter(of_cell).collect();
+        if others.iter().any(|(_, a)| a.kind != AccessKind::Read) {
+            continue;
+        }
+        if arrays[w.array.0].is_memory() != memory || !moves && others.len() != 1 {
+            continue;
+        }
+        let elem = arrays[w.array.0].elem;
+        for (read, r) in &others {
+            if r.relation.is_equal(&w.relation)? == moves {
+                continue;
+            }
+            if let Some(found) = total_through(s, elem, (*read, r), (write, w)) {
+                return Ok(Some(found));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// [`running`], of the cell that one access reads and another one writes.
+fn total_through(
+    s: &Statement,
+    elem: ElemType,
+    (read, r): (usize, &Access),
+    (write, w): (usize, &Access),
+) -> Option<Running> {
+    let (old, new) = (loaded(r)?, stored(w)?);
+    let found = operation(new, old)?;
+    let inner: Vec<Value> = found.instructions.iter().copied().chain([old]).collect();
+    let in_body = |v: Value| s.body.contains(&ValueHandle(v as usize));
+    let held = ir::elem_type(ir::type_of(new)) == Some(elem);
+    // What the value is computed from.
+    let (mut needs, mut next) = (Vec::new(), vec![found.value]);
+    while let Some(v) = next.pop() {
+        if in_body(v) && !needs.contains(&v) {
+            needs.push(v);
+            next.extend(ir::operands(v));
+        }
+    }
+    let apart = found.value != old && !needs.iter().chain([&found.value]).any(|v| inner.contains(v));
+    if !held || !apart || !found.instructions.iter().all(|i| in_body(*i)) {
+        return None;
+    }
+    let in_order = |all: &[Value]| -> Vec<ValueHandle> {
+        let handles = s.body.iter().filter(|b| all.contains(&(b.0 as Value)));
+        handles.copied().collect()
+    };
+    needs.extend(&found.instructions);
+    let update = Reduction {
+        read,
+        write,
+        value: ValueHandle(found.value as usize),
+        identity: ValueHandle(found.identity as usize),
+        update: in_order(&found.instructions),
+        commutative: found.commutative,
+        numbers: found.numbers,
+        regrouped: false,
+        companions: Vec::new(),
+    };
+    Some(Running { update, needs: in_order(&needs), stored: ValueHandle(new as usize) })
 }
 
 /// A cell that instances of a statement update by a sum or product of what was there before.

@@ -333,11 +333,16 @@ pub struct Reduction {
 }
 
 /// An update like that of a [`Reduction`], of a cell which the statement looks at in other ways as well: of `s += y[i]; y[i] = s;` in one statement.
+///
+/// The cell may be memory, and another element may be read than is written: of `y[i] = y[i - 1] + x[i]` the cell is `y[i - 1]`, then `y[i]`. Such a total is one
+/// where the next instance reads what this one wrote, which the dependences tell. The load and the store of the cell are not among the instructions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Running {
     pub update: Reduction,
     /// The instructions of the body that the update needs, with its own, in program order.
     pub needs: Vec<ValueHandle>,
+    /// What the cell becomes.
+    pub stored: ValueHandle,
 }
 
 /// A cell of a [`Reduction`]: numbers of the accesses that read and write it, what it is updated with, and the constant that a part begins with.
@@ -405,7 +410,7 @@ pub struct Statement {
     pub body: Vec<ValueHandle>,
     pub synthesized: Vec<Synthesized>,
     pub reduction: Option<Reduction>,
-    /// Set only without a reduction.
+    /// Set only without a reduction, or where another element of an array is read than is written.
     pub running: Option<Running>,
     /// Of elements that data chooses.
     pub updates: Vec<Update>,

@@ -92,7 +92,10 @@ impl fmt::Display for Scop {
                 let name = of.map_or("", |a| &self.array(a.array).name);
                 writeln!(f, "    update of {name} in any order: {:?}", u.op)?;
             }
-            let running = s.running.iter().map(|r| ("running total", &r.update));
+            let running = s.running.iter().map(|r| {
+                let memory = self.array(s.accesses[r.update.write].array).is_memory();
+                (if memory { "total handed on in an element" } else { "running total" }, &r.update)
+            });
             for (what, r) in s.reduction.iter().map(|r| ("reduction", r)).chain(running) {
                 let order = if r.commutative { "in any order" } else { "in order" };
                 let order = if r.numbers { format!("{order}, of numbers") } else { order.to_string() };

@@ -11,10 +11,21 @@ static void totals(int n, const double *restrict x, double *restrict out) {
   }
 }
 
+static void elements(int n, const double *restrict x, int *restrict y) {
+  for (int i = 1; i < n; i++)
+    y[i] = y[i - 1] + (int)x[i];
+}
+
 int main(void) {
   double *x = matrix(N, 1), *out = matrix(N, 1);
   for (volatile int i = 0; i < N; i++)
     x[i] = i * 7 % 11;
   totals(N, x, out);
+  show(out, N);
+  int *y = calloc(N, sizeof *y);
+  y[0] = 5;
+  elements(N, x, y);
+  for (volatile int i = 0; i < N; i++)
+    out[i] = y[i];
   show(out, N);
 }

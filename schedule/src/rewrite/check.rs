@@ -13,6 +13,7 @@
 //! 5. *Sizes.* Subscripts of a new array that is not memory lie within its sizes.
 //! 6. *Regrouping.* A statement that is an update of a regroupable operation may have other iterators and partial results: the module
 //!    `regrouped`. One whose results are looked at on the way may be a running total in parts: the module `scanned`.
+//!    What an instance takes over from the one before may be handed on in a cell: the module `carried`.
 //! 7. *Overlap.* Every pair of arrays that must not overlap is still compared, with the memory of new arrays in place of the old.
 //!
 //! Nothing of the rewritings is used here: only the two SCoPs and their dependences.
@@ -39,6 +40,7 @@ pub fn check(
             c.order()?;
             c.values()?;
             c.regrouped()?;
+            c.carried()?;
             c.overlap()?;
         }
         Ok(c.found)
@@ -82,7 +84,7 @@ impl Check<'_> {
             });
         }
         for (n, (a, b)) in old.statements.iter().zip(&new.statements).enumerate() {
-            if self.made.instances.contains_key(&StmtId(n)) {
+            if self.made.instances.contains_key(&StmtId(n)) || self.hands_on(n) {
                 continue;
             }
             let same = a.name == b.name
@@ -218,7 +220,7 @@ impl Check<'_> {
     fn pairs(&self) -> Vec<(ArrayId, ArrayId)> {
         let mut out = Vec::new();
         for (n, (a, b)) in self.old.statements.iter().zip(&self.new.statements).enumerate() {
-            if self.made.instances.contains_key(&StmtId(n)) {
+            if self.made.instances.contains_key(&StmtId(n)) || self.hands_on(n) {
                 continue;
             }
             for (x, y) in a.accesses.iter().zip(&b.accesses) {
@@ -248,9 +250,10 @@ impl Check<'_> {
         for s in &self.new.statements[self.old.statements.len()..] {
             let used = s.accesses.iter().any(|a| pairs.iter().any(|(_, y)| a.array == *y))
                 || self.partial().iter().any(|p| s.accesses.iter().any(|a| a.array == *p));
+            let used = used || self.handed().iter().any(|x| s.accesses.iter().any(|a| a.array == *x));
             self.report(used, || format!("{} has no purpose", s.name));
         }
-        for y in pairs.into_iter().map(|(_, y)| y).chain(self.partial()) {
+        for y in pairs.into_iter().map(|(_, y)| y).chain(self.partial()).chain(self.handed()) {
             self.sizes(y)?;
         }
         Ok(())
@@ -421,5 +424,6 @@ impl Check<'_> {
     }
 }
 
+mod carried;
 mod regrouped;
 mod scanned;

@@ -6,7 +6,8 @@
 //! - [`expand`]: an array whose every read sees a write of the same iteration gets a cell for each iteration, and its last values are
 //!   written back at the end;
 //! - [`reduce`]: updates that may be regrouped run in parts, side by side, with a partial result for each;
-//! - [`scan`]: so do those whose results are looked at on the way, twice, the second time from what the parts before add up to.
+//! - [`scan`]: so do those whose results are looked at on the way, twice, the second time from what the parts before add up to;
+//! - [`carry`]: what an iteration stores and the next one loads is handed on in a cell, which makes a running total of it.
 //!
 //! They cost memory and transfers, so a rewriting is kept only if the estimate of the placed result is clearly lower, and they are
 //! tried only where the program as it is stays far from what the device could do.
@@ -20,6 +21,7 @@
 //! `for i, j { for k > i: B[i][j] += A[k][i] * B[k][j] }` overwrites row `i` after the rows above it have read it, so only `j` is parallel. `B[k][j]`
 //! sees the program's values from before; read from a copy, it leaves `i` parallel, too.
 
+mod carry;
 pub mod check;
 mod expand;
 mod initial;
@@ -54,6 +56,18 @@ pub struct Made {
     pub instances: BTreeMap<StmtId, isl::Map>,
     /// Running totals that were cut into parts; empty if `instances` is of a reduction.
     pub scans: Vec<Scanned>,
+    /// Elements of arrays that cells took the place of.
+    pub carried: Vec<Carried>,
+}
+
+/// A statement that reads what its instance before wrote, from a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Carried {
+    pub statement: StmtId,
+    /// Copies the element that the first instance reads to the cell.
+    pub before: StmtId,
+    /// Copies the cell to the element, where all instances have the same one.
+    pub behind: Option<StmtId>,
 }
 
 /// The statements of a running total that was cut into parts.
@@ -73,7 +87,7 @@ pub struct Scanned {
 
 impl From<Scop> for Made {
     fn from(scop: Scop) -> Made {
-        Made { scop, instances: BTreeMap::new(), scans: Vec::new() }
+        Made { scop, instances: BTreeMap::new(), scans: Vec::new(), carried: Vec::new() }
     }
 }
 
@@ -148,7 +162,7 @@ fn proved(scop: &Scop, deps: &Dependences, made: Made, budget: u64) -> Result<(S
     let new_deps = dependences_within(&made.scop, budget)?;
     let broken = check::check(scop, deps, &made, &new_deps, budget)?;
     if !broken.is_empty() && !planted::unproved() {
-        for bug in ["pair-order", "scan-start"] {
+        for bug in ["pair-order", "scan-start", "carry-start"] {
             planted::refused(bug, &broken[0]);
         }
         return Err(ScheduleError::Unsupported("a rewriting that is not proved"));
@@ -203,6 +217,8 @@ fn scanned(
     placed: Option<&Placed>,
     options: &ScheduleOptions,
 ) -> Result<Option<(Scop, Dependences, Placed)>> {
+    let handed = handed_on(scop, deps, options)?;
+    let (scop, deps) = handed.as_ref().map_or((scop, deps), |(s, d)| (s, d));
     let totals = budgeted(&scop.ctx, "rewriting", options.budget, || scan::totals(scop, deps))?;
     let mut best: Option<(Scop, Dependences, Placed)> = None;
     for mut totals in totals {
@@ -220,6 +236,24 @@ fn scanned(
         let Ok(p) = strategy::placed(&new, &new_deps, options) else { continue };
         if p.parallel && strategy::wins(&p, before) {
             best = Some((new, new_deps, p));
+        }
+    }
+    Ok(best)
+}
+
+/// The SCoP with cells for what iterations take over from those before.
+fn handed_on(
+    scop: &Scop,
+    deps: &Dependences,
+    options: &ScheduleOptions,
+) -> Result<Option<(Scop, Dependences)>> {
+    let mut best: Option<(Scop, Dependences)> = None;
+    for n in 0..scop.statements.len() {
+        let (old, old_deps) = best.as_ref().map_or((scop, deps), |b| (&b.0, &b.1));
+        let made = budgeted(&scop.ctx, "rewriting", options.budget, || carry::carry(old, old_deps, n));
+        let Ok(Some(made)) = made else { continue };
+        if let Ok(next) = proved(old, old_deps, made, options.budget) {
+            best = Some(next);
         }
     }
     Ok(best)

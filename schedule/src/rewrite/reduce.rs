@@ -467,7 +467,7 @@ fn cut_into(scop: &Scop, chain: Chain, shared: bool) -> Result<Option<Made>> {
     }
     new.schedule = ScheduleTree { domain: all, root }.to_isl()?;
     let instances = [(StmtId(chain.statement), old_of_new)].into_iter().collect();
-    Ok(Some(Made { scop: new, instances, scans: Vec::new() }))
+    Ok(Some(Made { scop: new, instances, scans: Vec::new(), carried: Vec::new() }))
 }
 
 /// A tree for some of its instances.

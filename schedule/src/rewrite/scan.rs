@@ -79,6 +79,10 @@ fn is_total(scop: &Scop, deps: &Dependences, n: usize) -> Result<bool> {
     let Some((r, _)) = total_of(s) else { return Ok(false) };
     let dims = s.domain.dim(isl::DimType::Set)?;
     let cell = s.accesses[r.write].array;
+    // (What loads and stores the cell itself would do so in each part.)
+    if s.reduction.is_none() && scop.array(cell).is_memory() {
+        return Ok(false);
+    }
     let others = |(n, a): (usize, &Access)| {
         let stores = s.running.is_none() && a.kind != AccessKind::Read;
         n != r.read && n != r.write && (a.array == cell || stores)
@@ -113,7 +117,7 @@ fn total_of(s: &Statement) -> Option<(&Reduction, &[ValueHandle])> {
 }
 
 /// `{ writer -> reader }` through one array.
-fn through(scop: &Scop, deps: &Dependences, array: &str) -> Result<isl::UnionMap> {
+pub(super) fn through(scop: &Scop, deps: &Dependences, array: &str) -> Result<isl::UnionMap> {
     let mut flow = isl::UnionMap::empty(&scop.ctx)?;
     for m in deps.tagged_flow.maps()? {
         let cell = m.clone().range()?.unwrap()?.tuple_name(isl::DimType::Out)?;
@@ -124,12 +128,12 @@ fn through(scop: &Scop, deps: &Dependences, array: &str) -> Result<isl::UnionMap
     Ok(flow.intersect_params(known(scop)?)?)
 }
 
-fn all_of(s: &Statement) -> Result<isl::UnionSet> {
+pub(super) fn all_of(s: &Statement) -> Result<isl::UnionSet> {
     Ok(isl::UnionSet::from_set(isl::Set::universe(s.domain.space()?)?)?)
 }
 
 /// Whether a member of a band counts by the iterator at `at` of a statement.
-fn counts(scop: &Scop, m: &isl::UnionPwAff, s: &Statement, at: u32) -> Result<bool> {
+pub(super) fn counts(scop: &Scop, m: &isl::UnionPwAff, s: &Statement, at: u32) -> Result<bool> {
     if s.domain.dim(isl::DimType::Set)? <= at {
         return Ok(false);
     }
@@ -285,7 +289,7 @@ fn cut_into(scop: &Scop, deps: &Dependences, of: &Totals, shared: bool) -> Resul
     }
     new.long = scop.long || crate::strategy::single_loops(scop)?;
     new.schedule = ScheduleTree { domain: all, root }.to_isl()?;
-    Ok(Some(Made { scop: new, instances: views, scans }))
+    Ok(Some(Made { scop: new, instances: views, scans, carried: Vec::new() }))
 }
 
 /// `{ S[o, p, t, ...] -> S[o, size p + t, ...] : 0 <= t < size }`

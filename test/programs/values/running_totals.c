@@ -10,7 +10,7 @@
 // ARGS: 16385 2
 // OFFLOAD: yes
 // TURNS: 2
-// KERNELS: inclusive exclusive backward products bits extrema numbers two around in_place offsets regrouped rows
+// KERNELS: inclusive exclusive backward products bits extrema numbers two around memory in_place offsets regrouped rows
 #include "example.h"
 #include <math.h>
 

@@ -327,7 +327,7 @@ impl<'a> Check<'a> {
     }
 
     /// `{ writer -> [reader -> cell] }` for readers in `of`.
-    fn seen_by(&self, flow: isl::UnionMap, of: &isl::UnionSet) -> Result<isl::UnionMap> {
+    pub(super) fn seen_by(&self, flow: isl::UnionMap, of: &isl::UnionSet) -> Result<isl::UnionMap> {
         let readers = flow.clone().range()?.unwrap()?.intersect_domain(of.clone())?;
         Ok(flow.intersect_range(readers.wrap()?)?)
     }

@@ -181,6 +181,7 @@ fn a_total_in_its_own_statement_is_cut() {
             companions: vec![],
         },
         needs: vec![handle(1), handle(50)],
+        stored: handle(50),
     });
     let deps = dependences(&old).unwrap();
     let totals = scan::totals(&old, &deps).unwrap();
@@ -193,4 +194,127 @@ fn a_total_in_its_own_statement_is_cut() {
     early.statements[0].body = vec![handle(3), handle(1), handle(50)];
     let made = scan::cut(&early, &deps, &totals[0]).unwrap().unwrap();
     assert!(problems(&early, &made).iter().any(|b| b.contains("no total in parts")));
+}
+
+/// `y[k + 1] = y[k] + a[k]`, and totals of other shapes in memory.
+const HANDED: [&str; 4] = [
+    "param n; array a n; array y n; for k : 0 <= k < n { S1 : y[k + 1] = y[k], a[k]; }",
+    "param n; array y n; for k : 0 <= k < n { S1 : y[k] = y[k + 1 - 2], y[k]; }",
+    "param n; array a n; array s n; array z n; for k : 0 <= k < n { S1 : z[k], s[0] = s[0], a[k]; } S2 : z[0] = s[0];",
+    "param n m; array a n m; array s n; array z n m;
+     for i : 0 <= i < n { for k : 0 <= k < m { S1 : z[i,k], s[i] = s[i], a[i,k]; } }",
+];
+
+/// The SCoP of `text` with `S1` as an update, by the value of its second read, of what its last write stores.
+fn handed(text: &str) -> Scop {
+    let mut s = scop(text);
+    let handle = pollyrs_scop::ValueHandle;
+    let moved = |a: &pollyrs_scop::Access| match a.value {
+        pollyrs_scop::AccessValue::Instruction(v) => Some(v),
+        _ => None,
+    };
+    for s in &mut s.statements {
+        s.body = s.accesses.iter().filter_map(moved).collect();
+    }
+    let n = s.statements.iter().position(|s| s.name == "S1").unwrap();
+    let s1 = &mut s.statements[n];
+    let reads = s1.accesses.iter().filter(|a| a.kind == pollyrs_scop::AccessKind::Read).count();
+    let value = moved(&s1.accesses[1]).unwrap();
+    s1.body.insert(reads, handle(5000));
+    s1.running = Some(pollyrs_scop::Running {
+        update: pollyrs_scop::Reduction {
+            read: 0,
+            write: s1.accesses.len() - 1,
+            value,
+            identity: handle(91),
+            update: vec![handle(5000)],
+            commutative: true,
+            numbers: false,
+            regrouped: false,
+            companions: vec![],
+        },
+        needs: vec![value, handle(5000)],
+        stored: handle(5000),
+    });
+    s
+}
+
+#[test]
+fn what_an_iteration_takes_over_is_a_total() {
+    for text in HANDED {
+        let old = handed(text);
+        let n = old.statements.iter().position(|s| s.name == "S1").unwrap();
+        let made = carry::carry(&old, &dependences(&old).unwrap(), n).unwrap().expect(text);
+        pollyrs_scop::verify(&made.scop).unwrap();
+        assert_eq!(problems(&old, &made), Vec::<String>::new(), "{text}");
+        let deps = dependences(&made.scop).unwrap();
+        let totals = scan::totals(&made.scop, &deps).unwrap();
+        assert_eq!(totals.len(), 1, "{text}");
+        let cut = scan::cut(&made.scop, &deps, &totals[0]).unwrap().expect(text);
+        assert_eq!(problems(&made.scop, &cut), Vec::<String>::new(), "{text}");
+    }
+}
+
+#[test]
+fn what_no_iteration_takes_over_stays() {
+    for text in [
+        "param n; array a n; array y n; for k : 0 <= k < n { S1 : y[k + 1] = y[k], a[k]; S2 : y[k + 1] = a[k]; }",
+        "param n; array a n; array y n; for k : 0 <= k < n { S1 : y[k + 2] = y[k], a[k]; }",
+        "param n; array a n; array y n; for k : 0 <= k < n { S1 : y[n - k] = y[k], a[k]; }",
+        "param n; array a n; array y n; for k : 0 <= k < n { S1 : y[k] = y[k + 1], a[k]; }",
+    ] {
+        let old = handed(text);
+        let made = carry::carry(&old, &dependences(&old).unwrap(), 0).unwrap();
+        assert!(made.is_none(), "{text}");
+    }
+    // The proof knows that others look at the cell on the way, and that others store to it.
+    for text in [
+        "param n; array a n; array s n; array z n; for k : 0 <= k < n { S1 : s[0] = s[0], a[k]; S2 : z[k] = s[0]; }",
+        "param n; array a n; array s n; array z n; for k : 0 <= k < n { S1 : s[0] = s[0], a[k]; } S2 : s[0] = a[0];",
+    ] {
+        let old = handed(text);
+        let made = carry::carry(&old, &dependences(&old).unwrap(), 0).unwrap().expect(text);
+        let wrong = text.contains("z[k] = s");
+        assert_eq!(!problems(&old, &made).is_empty(), wrong, "{text}");
+    }
+}
+
+/// Mistakes of what is handed on are found.
+#[test]
+fn the_proof_of_what_is_handed_on_sees_mistakes() {
+    let replaced = |text: &str, found: &str, change: &dyn Fn(&mut Made)| {
+        let old = handed(text);
+        let n = old.statements.iter().position(|s| s.name == "S1").unwrap();
+        let mut made = carry::carry(&old, &dependences(&old).unwrap(), n).unwrap().expect(text);
+        change(&mut made);
+        let all = problems(&old, &made);
+        assert!(all.iter().any(|p| p.contains(found)), "{found}: {all:?}");
+    };
+    let relation = |made: &mut Made, s: StmtId, access: usize, text: &str| {
+        let text = format!("[n] -> {{ {}[] -> {text} }}", made.scop.statements[s.0].name);
+        made.scop.statements[s.0].accesses[access].relation = isl::Map::read(&made.scop.ctx, &text).unwrap();
+    };
+    replaced(HANDED[0], "takes over another", &|m| {
+        let s = m.carried[0].before;
+        relation(m, s, 0, "y[1]");
+    });
+    replaced(HANDED[2], "stores something else", &|m| {
+        let s = m.carried[0].behind.unwrap();
+        relation(m, s, 1, "s[1]");
+    });
+    replaced(HANDED[0], "hands on what it did not", &|m| {
+        m.scop.statements[0].accesses[1].relation =
+            isl::Map::read(&m.scop.ctx, "[n] -> { S1[k] -> a[k + 1] }").unwrap();
+    });
+    replaced(HANDED[0], "hands on what it did not", &|m| {
+        m.scop.statements[0].body.pop();
+    });
+    // A copy that runs behind the loop.
+    replaced(HANDED[0], "takes over another", &|m| {
+        let tree = crate::ScheduleTree::from_isl(&m.scop.schedule).unwrap();
+        let crate::Tree::Sequence(mut order) = tree.root else { panic!() };
+        order.reverse();
+        let root = crate::Tree::Sequence(order);
+        m.scop.schedule = crate::ScheduleTree { root, ..tree }.to_isl().unwrap();
+    });
 }
