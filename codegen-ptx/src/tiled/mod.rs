@@ -20,6 +20,7 @@
 //! - Threads that only help to copy ([`Tiling::helpers`]) skip everything else, and reach the same barriers.
 //! - The cells of a point are elements of small arrays with constant index, which the optimizer turns into registers.
 
+mod ahead;
 mod cells;
 mod chunks;
 mod copy;

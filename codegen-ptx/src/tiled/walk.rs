@@ -5,14 +5,14 @@ use crate::affine::expr::{ExprEmitter, iterator_name};
 use crate::affine::nodes::last_value;
 use crate::ir::error::{Result, internal};
 use crate::ir::intrinsics::BARRIER;
-use crate::ir::llvm::constant_int;
+use crate::ir::llvm::{constant_int, hint_loops};
 use crate::ir::types::llvm_elem;
 use crate::ops::pinned::pinned;
 use crate::tiled::pipeline::{Strips, pipeline};
 use crate::tiled::state::{
     Buffer, COPY, KernelBuilder, at_point, computes, points, register, running, state,
 };
-use crate::tiled::{copy, guard, product, slide};
+use crate::tiled::{ahead, copy, guard, product, slide};
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE};
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
@@ -92,6 +92,9 @@ fn last_fill(k: &mut KernelBuilder<'_>, node: &AstNode) -> Result<Option<(usize,
 
 /// Longer strips (powers of two) run in a loop over so many iterations.
 const MAX_UNROLLED: u32 = 16;
+/// Registers for what is read from buffers ahead of its iterations, and their bytes.
+const MAX_WORDS: u32 = 32;
+const WORD: u32 = 4;
 /// The same for products.
 const MAX_POINTS: u32 = 4;
 
@@ -315,7 +318,7 @@ fn unrolled<'a>(
     let tiling = state(k)?.tiling;
     // Products run by points only where the target has no tensor cores: compile time counts there.
     let part = match () {
-        () if tiling.helpers > 1 => strip.min(MAX_UNROLLED),
+        () if tiling.helpers > 1 => ahead_of(k)?.min(strip),
         () if tiling.products && strip.is_multiple_of(MAX_POINTS) => MAX_POINTS,
         () => strip,
     };
@@ -329,15 +332,26 @@ fn unrolled<'a>(
         let (block, before) = (ir.append_block(function, "part"), ir.block());
         ir.br(block);
         ir.at_end(block);
-        let counter = ir.phi(ir.i64_type(), &[(start, before)]);
+        let counter = ir.phi(ir.i64_type(), &[(ir.int(0), before)]);
+        let first = ir.add(start, counter);
         for i in 0..part {
-            emit.names.insert(name.clone(), ir.add(counter, ir.int(i.into())));
+            emit.names.insert(name.clone(), ir.add(first, ir.int(i.into())));
             walk(k, function, emit, &body)?;
         }
-        let next = ir.add(counter, ir.int(part.into()));
+        let (next, end) = (ir.add(counter, ir.int(part.into())), ir.int(strip.into()));
+        let alone = tiling.helpers > 1 && ir.block() == block;
+        if alone {
+            ahead::load_ahead(ir, &ahead::Loop { before, body: block, counter, next, end });
+        }
         ir.add_incoming(counter, next, ir.block());
-        let end = ir.add(start, ir.int(strip.into()));
-        ir.cond_br(ir.icmp(LLVMIntEQ, next, end), after, block);
+        let branch = ir.cond_br(ir.icmp(LLVMIntEQ, next, end), after, block);
+        if alone {
+            // SAFETY: live context and function, the terminators of its blocks.
+            unsafe {
+                hint_loops(ir.ctx, function, "llvm.loop.unroll.disable", None, |end| end == branch);
+            }
+        }
+        state(k)?.loaded.clear();
     }
     ir.at_end(after);
     settle(k, &body)?;
@@ -346,6 +360,15 @@ fn unrolled<'a>(
         None => emit.names.remove(&name),
     };
     Ok(())
+}
+
+/// Iterations of a strip that run side by side where most threads only help, of what the buffers in force hold.
+fn ahead_of(k: &mut KernelBuilder<'_>) -> Result<u32> {
+    let scop = k.scop;
+    let t = state(k)?;
+    let groups = t.buffers.iter().map(|b| &t.tiling.panels[b.panel].groups[b.group]);
+    let words: u32 = groups.map(|g| scop.array(g.array).elem.bytes().div_ceil(WORD)).sum();
+    Ok((MAX_WORDS / words.max(1)).clamp(1, MAX_UNROLLED).ilog2()).map(|n| 1 << n)
 }
 
 /// Values that wait for another one of their point ([`product::waits`]) are computed before what follows, see [`crate::ops::pinned`]. LLVM leaves sums of products of what

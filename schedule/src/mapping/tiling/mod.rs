@@ -18,7 +18,7 @@
 //! Kernels with such reuse but few results that are long sums have tiles of their own: [`few`].
 //!
 //! Kernels without such reuse but with few points and long loops over operands get tiles, too: [`stream`]; and those whose neighbouring points read the same
-//! elements: [`neighbours`]; and those that wait for memory and move few bytes a point: [`wide`].
+//! elements: [`neighbours`]; those that wait for memory and move few bytes a point: [`wide`]; and a single sum in order: [`single`].
 //!
 //! # Example
 //! `C[i,j] += A[i,k] * B[k,j]` with 16 × 16 threads of 8 × 16 points and strips of 8: register `C[i,j]`, buffers of 128 × 8 elements of
@@ -31,6 +31,7 @@ mod normal;
 mod panels;
 mod region;
 mod shape;
+mod single;
 mod stream;
 mod wide;
 
@@ -244,7 +245,7 @@ fn split(
     plain: &Site,
 ) -> Result<Vec<Site>> {
     let Some(sizes) = &options.tiling else { return Ok(vec![]) };
-    if plain.members.is_empty() || plain.nest {
+    if plain.nest {
         return Ok(vec![]);
     }
     let (site, mut tiles) = wanted(scop, options, plain)?;
@@ -320,6 +321,10 @@ fn wanted(scop: &Scop, options: &MapOptions, plain: &Site) -> Result<(Site, Vec<
     // Of one launch: subscripts are functions of its points and loops.
     let launched =
         |site: &Site| Ok::<_, ScheduleError>(Site { domain: launch_domain(site)?, ..site.clone() });
+    if plain.members.is_empty() {
+        let found = single::shape(scop, plain)?.map(|(site, tile)| (site, vec![tile]));
+        return Ok(found.unwrap_or_else(|| (plain.clone(), vec![])));
+    }
     let normal = normal::normalised(scop, plain)?;
     let of_one = launched(&normal)?;
     let tiles = if normal.inner.depth() > 0 { shapes(scop, options, &of_one)? } else { vec![] };

@@ -222,8 +222,11 @@ impl Panels<'_> {
         }
         let Some(bounds) = self.elements(array, &along, &alone)? else { return Ok(None) };
         // The fastest dimension of the buffer is one along which threads differ; fragments are read without conflicts in either order, and
-        // copies are wider in that of the array.
+        // copies are wider in that of the array. Where most threads only help, the others add up, and what such a thread reads in iterations
+        // side by side are vectors.
+        let iterates = rows.iter().position(|r| r.inputs[n + outer] != 0);
         let fast = match along.iter().rposition(|a| a.is_some()) {
+            _ if self.tile.helpers > 1 => iterates.unwrap_or(size.len() - 1),
             Some(d) if !(self.tile.products && self.tile.stages > 1) => d,
             _ => size.len() - 1,
         };
@@ -231,12 +234,7 @@ impl Panels<'_> {
         order.push(fast);
         // Rows start at multiples of 16 bytes; fragments of four iterations hit different banks with twice as much.
         let bytes = self.scop.array(array).elem.bytes().max(1);
-        // A row of one element more than banks divide, where elements are stored one by one across rows.
-        let padding = match () {
-            () if self.tile.helpers > 1 => bytes,
-            () if self.tile.products => 32,
-            () => 16_u32,
-        };
+        let padding = if self.tile.products { 32 } else { 16_u32 };
         Ok(Some(SharedGroup {
             array,
             accesses,

@@ -25,15 +25,15 @@ use std::collections::BTreeMap;
 const POINTS: u32 = 32;
 /// Threads of a block, most of them helpers, and blocks of a multiprocessor: four of 256 have as many strips on their way as two of 512 have threads for, and four warps that compute.
 /// (On an H100, 16384 rows of 1024 floats: 0.028 and 0.049 ms of a count, 0.034 and 0.054 of the place of the largest, 0.079 and 0.134 of sums of exponentials.)
-const THREADS: u32 = 256;
-const RESIDENTS: u32 = 4;
+pub(super) const THREADS: u32 = 256;
+pub(super) const RESIDENTS: u32 = 4;
 /// The same where half a warp computes: few blocks, each of which needs all threads. (Weighted sums of 65536 rows, 256 columns: 1.49 ms, with the former 2.79.)
 const THREADS_OF_FEW: u32 = 512;
 const RESIDENTS_OF_FEW: u32 = 2;
 /// Bytes of the elements of a strip in all streams: what a set of buffers has room for, without padding and vectors.
-const STRIP_BYTES: u32 = 16 * 1024;
+pub(super) const STRIP_BYTES: u32 = 16 * 1024;
 /// With padding and vectors: half of what every device has for a block.
-const SHARED_BYTES: u32 = 24 * 1024;
+pub(super) const SHARED_BYTES: u32 = 24 * 1024;
 /// More points have enough threads of their own.
 const MOST_POINTS: i64 = 1 << 17;
 /// Strips that a loop must have.
@@ -127,7 +127,9 @@ pub(super) fn few(
     bounds: &[(isl::PwAff, isl::PwAff)],
     multiprocessors: u32,
 ) -> Result<Option<(Tile, isl::Set)>> {
-    let ([(min, max)], [_]) = (bounds, tile.dims.as_slice()) else { return Ok(None) };
+    let ([(min, max)], [Shape { threads: POINTS, .. }]) = (bounds, tile.dims.as_slice()) else {
+        return Ok(None);
+    };
     let most = isl::Val::int(min.context(), i64::from(multiprocessors * POINTS) - 1)?;
     let few = min.clone().add_constant(most)?.ge_set(max.clone())?;
     let half = Tile {
