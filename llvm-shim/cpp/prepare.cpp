@@ -1,6 +1,7 @@
 // Rewritings of the working copy that keep its meaning: switches to comparisons, memory intrinsics to loops,
 // loads out of loops.
 
+#include "escapes.h"
 #include "loads.h"
 #include "shim.h"
 
@@ -83,9 +84,9 @@ namespace {
 // long as no load moves.
 struct Aliases {
   AAResults &AA;
-  EarliestEscapeAnalysis Escapes;
+  pollyrs::Escapes Escapes;
 
-  Aliases(AAResults &AA, DominatorTree &DT, const LoopInfo &LI) : AA(AA), Escapes(DT, &LI) {}
+  Aliases(AAResults &AA, DominatorTree &DT, const LoopInfo &LI) : AA(AA), Escapes(DT, LI) {}
 
   // What in the loop may write memory.
   ArrayRef<Instruction *> writes(const Loop &L) {

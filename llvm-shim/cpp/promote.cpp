@@ -1,6 +1,7 @@
 // Pointers that a loop keeps in memory (members of a structure, of a container, of a descriptor) to values, and counters of elements;
 // src/prepare.rs has the argument.
 
+#include "escapes.h"
 #include "shim.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -121,6 +122,10 @@ bool addresses(Value *V, Loop &L) {
 // appended is, or an address.
 MapVector<Place, Accesses> countersOf(Loop &L, const DataLayout &DL) {
   MapVector<Place, Accesses> Found = wordsOf(L, DL);
+  // What was loaded before a store that may be elsewhere is loaded again to be counted.
+  auto Addresses = [&](const Accesses &A) {
+    return any_of(A.Instructions, [&](Instruction *I) { return isa<LoadInst>(I) && addresses(I, L); });
+  };
   auto IsCounter = [&](const Accesses &A) {
     return any_of(A.Instructions, [&](Instruction *I) {
       auto *Store = dyn_cast<StoreInst>(I);
@@ -130,7 +135,7 @@ MapVector<Place, Accesses> countersOf(Loop &L, const DataLayout &DL) {
       for (unsigned N : {0, 1}) {
         auto *Load = dyn_cast<LoadInst>(Step->getOperand(N));
         if (Load && A.Instructions.contains(Load) && L.isLoopInvariant(Step->getOperand(1 - N)))
-          return isa<GetElementPtrInst>(Step) || addresses(Load, L);
+          return isa<GetElementPtrInst>(Step) || Addresses(A);
       }
       return false;
     });
@@ -148,6 +153,17 @@ MemoryLocation locationOf(const Accesses &A) {
     First = false;
   }
   return Location;
+}
+
+// Whether something else in the loop may touch the place. What is given away behind the loop only, as an object is that is destroyed there,
+// is not reached through pointers that the loop loads.
+bool isDisturbed(Loop &L, const Accesses &A, BatchAAResults &AA) {
+  MemoryLocation Location = locationOf(A);
+  return any_of(L.blocks(), [&](BasicBlock *BB) {
+    return any_of(*BB, [&](Instruction &I) {
+      return I.mayReadOrWriteMemory() && !A.Instructions.contains(&I) && isModOrRefSet(AA.getModRefInfo(&I, Location));
+    });
+  });
 }
 
 // Of two containers that are passed by reference nobody knows that they are two. Where only that keeps pointers in memory:
@@ -246,9 +262,10 @@ bool separate(Loop &L, Function &F, Session &S) {
 }
 
 bool promote(Loop &L, Function &F, Session &S, MapVector<Place, Accesses> Found) {
-  auto &AA = S.FAM.getResult<AAManager>(F);
   auto &LI = S.FAM.getResult<LoopAnalysis>(F);
   auto &DT = S.FAM.getResult<DominatorTreeAnalysis>(F);
+  pollyrs::Escapes Escapes(DT, LI);
+  BatchAAResults AA(S.FAM.getResult<AAManager>(F), &Escapes);
   auto &MSSA = S.FAM.getResult<MemorySSAAnalysis>(F).getMSSA();
   MemorySSAUpdater Updater(&MSSA);
   SmallVector<BasicBlock *, 4> Exits;
@@ -259,14 +276,7 @@ bool promote(Loop &L, Function &F, Session &S, MapVector<Place, Accesses> Found)
   if (!S.work(L, 2 * Found.size() + 1))
     return false;
   // Before the first is a value: of values that change places alias analysis does not see where they come from.
-  Found.remove_if([&](auto &Entry) {
-    MemoryLocation Location = locationOf(Entry.second);
-    return any_of(L.blocks(), [&](BasicBlock *BB) {
-      return any_of(*BB, [&](Instruction &I) {
-        return I.mayReadOrWriteMemory() && !Entry.second.Instructions.contains(&I) && isModOrRefSet(AA.getModRefInfo(&I, Location));
-      });
-    });
-  });
+  Found.remove_if([&](auto &Entry) { return isDisturbed(L, Entry.second, AA); });
   for (auto &[P, A] : Found) {
     bool Invariant = true, Moved = false;
     for (Value *Pointer : A.Pointers)
@@ -331,7 +341,8 @@ void nameAfter(AllocaInst &Cell, const Place &P) {
 
 // `*p = 0; for (...) if (c) ++*p;` counts in a value.
 bool promoteUpdates(Loop &L, Function &F, Session &S) {
-  auto &AA = S.FAM.getResult<AAManager>(F);
+  auto &Aliases = S.FAM.getResult<AAManager>(F);
+  auto &LI = S.FAM.getResult<LoopAnalysis>(F);
   auto &DT = S.FAM.getResult<DominatorTreeAnalysis>(F);
   const DataLayout &DL = F.getParent()->getDataLayout();
   SmallVector<BasicBlock *, 4> Exits;
@@ -357,12 +368,9 @@ bool promoteUpdates(Loop &L, Function &F, Session &S) {
     if (!Plain || !isSometimesUpdated(L, A, DT) || !isSetBefore(L, P, A.Bytes, DL))
       continue;
     MemoryLocation Location = locationOf(A);
-    bool Disturbed = any_of(L.blocks(), [&](BasicBlock *BB) {
-      return any_of(*BB, [&](Instruction &I) {
-        return I.mayReadOrWriteMemory() && !A.Instructions.contains(&I) && isModOrRefSet(AA.getModRefInfo(&I, Location));
-      });
-    });
-    if (Disturbed)
+    pollyrs::Escapes Escapes(DT, LI);
+    BatchAAResults AA(Aliases, &Escapes);
+    if (isDisturbed(L, A, AA))
       continue;
     BasicBlock *Before = L.getLoopPreheader();
     IRBuilder<> B(Before->getTerminator());

@@ -8,7 +8,8 @@
 //! **Unit strides.** `A + s0 * i + s1 * j` with both strides in bytes, from a descriptor, is the element
 //! `a(i, j)` of an assumed-shape array or of one behind a pointer. It is one of two dimensions where elements
 //! lie side by side, `s0 = 8`, which is assumed: nearly all arrays are like that, sections of them with a
-//! step are not. Which stride is that of the first dimension the order in the descriptor tells.
+//! step are not. Which stride is that of the first dimension the order in the descriptor tells. An element that
+//! has members, or two parts as a complex number, is as long as what is touched of one element.
 
 use crate::builder::Builder;
 use crate::fail::{Fail, Stop};
@@ -19,6 +20,13 @@ use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{ScevExpr, ScevKind};
 use pollyrs_scop::{AssumptionKind, RejectReason};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The size of an element of which words of `bytes` are touched, at constants in `offsets`.
+fn size_of_element(offsets: &[Polynomial], bytes: u64) -> u64 {
+    let constants = offsets.iter().map(Polynomial::constant_term);
+    let (least, most) = constants.fold((i128::MAX, i128::MIN), |(l, m), c| (l.min(c), m.max(c)));
+    u64::try_from(most - least).map_or(bytes, |span| span + bytes)
+}
 
 impl Builder<'_> {
     /// Replaces parameters of `offsets`, in bytes, that keep one from being a multiple of the size of an
@@ -55,6 +63,7 @@ impl Builder<'_> {
         }
         at.sort_unstable();
         let Some((_, descriptor, p)) = at.first().copied() else { return Ok(()) };
+        let bytes = size_of_element(offsets, bytes);
         if at.iter().any(|(_, other, _)| *other != descriptor) {
             return Ok(());
         }

@@ -5,7 +5,7 @@
 // ARGS: 3 3 1
 // ARGS: 20 20 0
 // OFFLOAD: yes
-// MOVED: 91944 131968
+// MOVED: 92008 216176
 use std::mem::swap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
