@@ -25,6 +25,7 @@ const SOURCES: &[&str] = &[
     "kept.cpp",
     "latest.cpp",
     "memory.cpp",
+    "module.cpp",
     "prepare.cpp",
     "conditions.cpp",
     "counters.cpp",

@@ -25,6 +25,7 @@ mod analyses;
 mod effects;
 mod error;
 mod loops;
+pub mod module;
 mod plugin;
 mod prepare;
 mod scev;

@@ -407,6 +407,10 @@ unsafe extern "C" {
     );
     /// `name=value` of every option given on the host's command line.
     pub fn prs_host_options(ctx: *mut c_void, sink: ByteSink);
+
+    pub fn prs_module_bitcode(module: LLVMModuleRef, ordered: bool, ctx: *mut c_void, sink: ByteSink);
+    pub fn prs_replace_module(module: LLVMModuleRef, bytes: *const u8, len: usize) -> bool;
+    pub fn prs_set_options(ctx: *mut c_void, sink: ByteSink);
 }
 
 /// Appends to the `Vec<u8>` behind `ctx`.

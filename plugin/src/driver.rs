@@ -37,7 +37,7 @@ use pollyrs_codegen_ptx::CodegenError;
 use pollyrs_llvm_shim::{Session, ShimError, wants_remarks};
 use pollyrs_scop::{Rejection, Scop};
 use pollyrs_scop_detect as detect;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
 /// Calls of calls are inlined this deep; C++ iterators over containers need three, an element of an array
@@ -46,15 +46,15 @@ const MAX_INLINE_ROUNDS: u32 = 10;
 /// So many functions with SCoPs may wait for their machine code while the next ones are worked at.
 const AHEAD: usize = 8;
 
-/// Runs one stage over the module; returns whether the module changed.
-pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<bool, PluginError> {
+/// Runs one stage over the module.
+pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<Done, PluginError> {
     let (done, times) = trace::listening(options, || run_listening(module, stage, options));
-    let Done { changed, operations } = done?;
+    let done = done?;
     if let Some(table) = times.and_then(|times| times.report(&module_name(module))) {
         eprint!("{table}");
-        eprintln!("{operations:10} isl operations");
+        eprintln!("{:10} isl operations", done.operations);
     }
-    Ok(changed)
+    Ok(done)
 }
 
 fn run_listening(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<Done, PluginError> {
@@ -120,6 +120,7 @@ fn run_listening(module: LLVMModuleRef, stage: Stage, options: &Options) -> Resu
         borrowers: RefCell::default(),
         ready: RefCell::default(),
         extended: RefCell::default(),
+        failed: Cell::default(),
     };
     let mut searched = VecDeque::new();
     for (n, (f, clone)) in callees_first(&copies).into_iter().enumerate() {
@@ -132,14 +133,24 @@ fn run_listening(module: LLVMModuleRef, stage: Stage, options: &Options) -> Resu
     for rest in searched {
         changed |= commit_function(&run, rest)?;
     }
-    Ok(Done { changed, operations: run.budgets.spent() })
+    let lasting = !run.failed.get() && !run.assembler.has_failed();
+    Ok(Done { changed, lasting, operations: run.budgets.spent() })
 }
 
 /// What was done in a module.
-struct Done {
-    changed: bool,
+pub struct Done {
+    pub changed: bool,
+    /// The next run does the same: nothing failed that need not fail again.
+    pub lasting: bool,
     /// Of isl.
-    operations: u64,
+    pub operations: u64,
+}
+
+impl Done {
+    /// Without isl.
+    pub fn plain(changed: bool) -> Done {
+        Done { changed, lasting: true, operations: 0 }
+    }
 }
 
 /// Says of each function with loops that `-O0` leaves it alone.
@@ -295,7 +306,10 @@ fn commit_function(run: &Run<'_>, searched: Searched) -> Result<bool, PluginErro
                 remarks::wide(options, f, &name_of(f), value)
             }
             PluginError::Shim(ShimError::Work) => remarks::budget(options, f, &name_of(f), "rewriting"),
-            e => remarks::internal(options, f, e),
+            e => {
+                run.failed.set(true);
+                remarks::internal(options, f, e);
+            }
         }
         Ok(false)
     };

@@ -3,7 +3,8 @@
 use crate::base::error::PluginError;
 use crate::base::options::{self, Contract, Options};
 use crate::base::stage::Stage;
-use crate::driver;
+use crate::driver::{self, Done};
+use crate::outcome;
 use crate::prepare::contract;
 use crate::selftest::{self, Size};
 use crate::switches;
@@ -115,16 +116,22 @@ fn run_in_module(module: LLVMModuleRef, stage: Stage, parameters: &str) -> Resul
         driver::say_unoptimized(module, &options)?;
         return Ok(false);
     }
-    if options.contract != Contract::Late {
-        contract::expressions(module);
-    }
-    match stage {
-        _ if options.contract == Contract::Only => Ok(true),
-        Stage::TestVersion => selftest::version_loop_regions(module, Size::Smallest),
-        Stage::TestVersionLargest => selftest::version_loop_regions(module, Size::Largest),
-        Stage::TestVersionInnermost => selftest::version_loop_regions(module, Size::Innermost),
-        _ => Ok(driver::run(module, stage, &options)? | (options.contract != Contract::Late)),
-    }
+    outcome::taken_or_made(module, (stage, &options), || {
+        let fuses = options.contract != Contract::Late;
+        if fuses {
+            contract::expressions(module);
+        }
+        let done = match stage {
+            _ if options.contract == Contract::Only => Done::plain(true),
+            Stage::TestVersion => Done::plain(selftest::version_loop_regions(module, Size::Smallest)?),
+            Stage::TestVersionLargest => Done::plain(selftest::version_loop_regions(module, Size::Largest)?),
+            Stage::TestVersionInnermost => {
+                Done::plain(selftest::version_loop_regions(module, Size::Innermost)?)
+            }
+            _ => driver::run(module, stage, &options)?,
+        };
+        Ok(Done { changed: done.changed | fuses, ..done })
+    })
 }
 
 /// Tells of settings that mean nothing: those of the process once.

@@ -23,6 +23,7 @@ mod driver;
 mod entry;
 mod holds;
 mod ir;
+mod outcome;
 mod pipeline;
 mod prepare;
 mod remarks;

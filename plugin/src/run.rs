@@ -12,7 +12,7 @@ use inkwell::llvm_sys::prelude::*;
 use pollyrs_llvm_shim::Session;
 use pollyrs_scop_detect as detect;
 use pollyrs_tuning::{self as tuning, Entry};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -34,6 +34,8 @@ pub struct Run<'a> {
     pub ready: RefCell<BTreeSet<usize>>,
     /// What became of those that are called with a hold.
     pub extended: RefCell<BTreeMap<usize, LLVMValueRef>>,
+    /// There was an internal error.
+    pub failed: Cell<bool>,
 }
 
 impl Run<'_> {

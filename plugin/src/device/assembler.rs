@@ -18,6 +18,7 @@ use pollyrs_codegen_ptx as codegen;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use tracing::{debug, dispatcher};
@@ -43,6 +44,8 @@ pub struct Assembler {
     /// What is made or under way, by all that it depends on but the names of kernels, with these.
     known: RefCell<BTreeMap<Vec<u8>, Named>>,
     store: Option<Arc<Store>>,
+    /// `ptxas` ended with an error.
+    failed: Arc<AtomicBool>,
 }
 
 /// A job, and the names of its kernels.
@@ -125,7 +128,13 @@ impl Assembler {
             expensive: Cell::new(EXPENSIVE),
             known: RefCell::default(),
             store: cache.and_then(Store::new).map(Arc::new),
+            failed: Arc::default(),
         }
+    }
+
+    /// Whether `ptxas` failed, which it need not do again, in a job that was waited for.
+    pub fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
     }
 
     /// Whether these kernels, which are counted then, may be assembled ahead of time.
@@ -168,11 +177,11 @@ impl Assembler {
         *free -= 1;
         drop(free);
         let place = Place(self.free.clone());
-        let store = self.store.clone();
+        let (store, failed) = (self.store.clone(), self.failed.clone());
         let (listener, function) = (trace::listener(), tracing::Span::current());
         let work = move || {
             let _place = place;
-            dispatcher::with_default(&listener, || function.in_scope(|| run(&job, store.as_deref())))
+            dispatcher::with_default(&listener, || function.in_scope(|| run(&job, store.as_deref(), &failed)))
         };
         let thread = std::thread::Builder::new().stack_size(STACK).spawn(work).ok();
         Assembling(Arc::new(Shared { thread: Mutex::new(thread), done: OnceLock::new() }))
@@ -189,12 +198,15 @@ impl Drop for Place {
     }
 }
 
-fn run(job: &Job, store: Option<&Store>) -> Result<Code, codegen::CodegenError> {
+fn run(job: &Job, store: Option<&Store>, failed: &AtomicBool) -> Result<Code, codegen::CodegenError> {
     let texts =
         Phase::Ptx.time(|| job.texts.iter().map(|t| ptx(&t.module, store)).collect::<Result<Vec<_>, _>>())?;
     let mut images = Vec::new();
     let assemble = |ptxas: &PathBuf, arch: u32, text: &[u8]| {
-        Phase::Ptxas.time(|| CubinJob { ptxas: ptxas.clone(), arch, text: 0 }.assemble(text, store))
+        let job = CubinJob { ptxas: ptxas.clone(), arch, text: 0 };
+        let made = Phase::Ptxas.time(|| job.assemble(text, store));
+        failed.fetch_or(made.is_err(), Ordering::Relaxed);
+        made
     };
     if let Some(Early { module, ptxas, arch }) = &job.early {
         let text = Phase::Ptx.time(|| ptx(module, store))?;
@@ -207,8 +219,7 @@ fn run(job: &Job, store: Option<&Store>) -> Result<Code, codegen::CodegenError> 
         Ok(cubin) => {
             // A tool that fails is no reason to give up: the driver compiles the PTX.
             let kind = codegen::ImageKind::Cubin;
-            Phase::Ptxas
-                .time(|| cubin.assemble(&texts[cubin.text], store))
+            assemble(&cubin.ptxas, cubin.arch, &texts[cubin.text])
                 .map(|data| images.push(codegen::Image { kind, arch: cubin.arch, data }))
                 .map_err(|e| e.to_string())
                 .err()

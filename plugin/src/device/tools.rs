@@ -57,6 +57,37 @@ pub fn back_end_options() -> impl Iterator<Item = OsString> {
     before.zip(words).filter(chosen).map(|(_, word)| word)
 }
 
+/// The words of the host's command line that may set options of LLVM. `None`: an option was set that none of
+/// them names, so that nobody can tell what it is (in a file of the host's options, by the host itself).
+pub fn llvm_options() -> Option<Vec<OsString>> {
+    // Ours are options of their own.
+    let may = |word: &OsString| {
+        let bytes = word.as_encoded_bytes();
+        matches!(bytes, [b'-' | b'@', ..]) && !bytes.starts_with(b"-pollyrs-")
+    };
+    let words: Vec<OsString> = std::env::args_os().skip(1).filter(may).collect();
+    let texts: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+    let told = |option: &String| {
+        let name = format!("-{option}");
+        texts.iter().any(|text| {
+            text.match_indices(&name)
+                .any(|(at, _)| matches!(text.as_bytes().get(at + name.len()), None | Some(b'=' | b' ')))
+        })
+    };
+    let in_a_file = texts.iter().any(|text| text.starts_with('@'));
+    let mut set =
+        pollyrs_llvm_shim::module::set_options().into_iter().filter(|name| !name.starts_with("pollyrs-"));
+    set.all(|option| !in_a_file && told(&option)).then_some(words)
+}
+
+/// What tests plant in this process, where that is built in.
+pub fn plants() -> Vec<OsString> {
+    ["POLLYRS_PLANT", "POLLYRS_UNPROVED"]
+        .into_iter()
+        .map(|name| std::env::var_os(name).unwrap_or_default())
+        .collect()
+}
+
 /// `ptxas`: what `POLLYRS_PTXAS` names, in `tools/` beside the plugin or in the folders above it, on the
 /// path, or of an installed CUDA.
 pub fn ptxas() -> Option<PathBuf> {

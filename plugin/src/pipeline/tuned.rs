@@ -4,7 +4,7 @@
 //! # Invariants
 //! - An entry changes options only; all stages, the proofs among them, are the same.
 //! - An entry whose options lead nowhere (the schedule is not legal any more, the shape does not fit) is as
-//! if it were not there, with a remark.
+//!   if it were not there, with a remark.
 //! - An entry for a content that no SCoP of its function has is reported, and never taken for another SCoP.
 
 use crate::base::options::Details;

@@ -19,8 +19,8 @@
 // FOUND: pollyrs: shift: found in the cache what="ptx" bytes={{[0-9]+}}
 // MADE-NOT: found in the cache what="ptx"
 // MADE: pollyrs: shift: made what="ptx"
-// KEPT: kept: {{[12]}} file{{s?}}, 0.{{[0-9]}} MiB of 1024.0 MiB
-// CLEARED: removed {{[2-6]}} files
+// KEPT: kept: {{[123]}} file{{s?}}, 0.{{[0-9]}} MiB of 1024.0 MiB
+// CLEARED: removed {{[2-9]}} files
 // EMPTY: kept: 0 files, 0.0 MiB of 1024.0 MiB
 // RELATIVE: option 'cache': 'kept' is neither off nor an absolute path
 // OFF: no device code is kept
