@@ -105,6 +105,64 @@ static bool hasNest(Session &S, Function &F) {
   return any_of(LI, [](const Loop *L) { return !L->isInnermost(); });
 }
 
+// Of a store that was inlined: the function that it was written in.
+static constexpr char OriginMark[] = "pollyrs.origin";
+
+// Callees whose stores have the mark, for as long as calls are inlined.
+namespace {
+class Origins {
+public:
+  explicit Origins(LLVMContext &Context) : Kind(Context.getMDKindID(OriginMark)) {}
+  ~Origins() {
+    for (Function *F : Marked)
+      set(*F, nullptr);
+  }
+
+  void mark(Function &F) {
+    if (Marked.insert(&F).second)
+      set(F, MDNode::get(F.getContext(), ConstantAsMetadata::get(&F)));
+  }
+
+private:
+  void set(Function &F, MDNode *Origin) {
+    for (Instruction &I : instructions(F))
+      if (isa<StoreInst>(I))
+        I.setMetadata(Kind, Origin);
+  }
+
+  unsigned Kind;
+  SmallPtrSet<Function *, 16> Marked;
+};
+} // namespace
+
+extern "C" {
+
+// The function that all stores of some blocks were inlined from; null if there are none, or others.
+LLVMValueRef prs_origin(const LLVMBasicBlockRef *Blocks, size_t Count) {
+  Value *Origin = nullptr;
+  for (size_t N = 0; N != Count; ++N)
+    for (Instruction &I : *unwrap(Blocks[N])) {
+      if (!isa<StoreInst>(I))
+        continue;
+      MDNode *Mark = I.getMetadata(OriginMark);
+      auto *From = Mark && Mark->getNumOperands() == 1 ? dyn_cast_or_null<ConstantAsMetadata>(Mark->getOperand(0)) : nullptr;
+      if (!From || (Origin && Origin != From->getValue()))
+        return nullptr;
+      Origin = From->getValue();
+    }
+  return Origin ? wrap(Origin) : nullptr;
+}
+
+// Nobody but the analysis of the working copy needs to know.
+void prs_forget_origins(LLVMValueRef FRef) {
+  Function &F = *unwrap<Function>(FRef);
+  unsigned Kind = F.getContext().getMDKindID(OriginMark);
+  for (Instruction &I : instructions(F))
+    I.setMetadata(Kind, nullptr);
+}
+
+} // extern "C"
+
 extern "C" uint32_t prs_inline_calls_in_loops(Session *S, LLVMValueRef FRef, uint32_t MaxInstructions,
                                               uint32_t MaxRounds, uint32_t MaxTotal) {
   Function &F = *unwrap<Function>(FRef);
@@ -114,6 +172,7 @@ extern "C" uint32_t prs_inline_calls_in_loops(Session *S, LLVMValueRef FRef, uin
     return S->FAM.getResult<AssumptionAnalysis>(G);
   };
   uint32_t Inlined = 0;
+  Origins Marks(F.getContext());
   // Callees that are larger than others leave these their part.
   uint64_t Added = 0, AddedLarge = 0;
   for (uint32_t Round = 0; Round != MaxRounds; ++Round) {
@@ -138,6 +197,7 @@ extern "C" uint32_t prs_inline_calls_in_loops(Session *S, LLVMValueRef FRef, uin
       uint64_t &Part = Large ? AddedLarge : Added;
       if (Part + Size > MaxTotal + (Large ? 0 : AddedLarge))
         continue;
+      Marks.mark(*Callee);
       InlineFunctionInfo Info(GetAssumptionCache, nullptr, nullptr, nullptr, /*UpdateProfile=*/false);
       if (!InlineFunction(*Call, Info, /*MergeAttributes=*/true, &S->FAM.getResult<AAManager>(*Callee)).isSuccess())
         continue;

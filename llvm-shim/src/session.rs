@@ -4,7 +4,7 @@
 //! [`Session::adopt_body`] or [`Session::erase_function`]; the module verifies before, between and after,
 //! with and without debug info.
 
-use crate::{Analyses, LLVMModuleRef, LLVMValueRef, ShimError, sys};
+use crate::{Analyses, LLVMBasicBlockRef, LLVMModuleRef, LLVMValueRef, ShimError, sys};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_void};
@@ -117,6 +117,20 @@ impl Session {
         let total = max_instructions.saturating_mul(INLINE_GROWTH);
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_inline_calls_in_loops(self.raw, f, max_instructions, max_rounds, total) })
+    }
+
+    /// The function that all stores of some blocks of a working copy were inlined from. `None`: there are
+    /// none, or they are of several functions, or of this one, or that is not known any more.
+    pub fn origin(&self, blocks: &[LLVMBasicBlockRef]) -> Option<LLVMValueRef> {
+        // SAFETY: live blocks.
+        let f = unsafe { sys::prs_origin(blocks.as_ptr(), blocks.len()) };
+        (!f.is_null()).then_some(f)
+    }
+
+    /// What [`Session::origin`] says of a function is forgotten.
+    pub fn forget_origins(&self, f: LLVMValueRef) {
+        // SAFETY: a live function.
+        unsafe { sys::prs_forget_origins(f) }
     }
 
     /// Divides blocks that end in a branch around loops behind their last side effect (a call that does more

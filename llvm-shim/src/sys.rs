@@ -408,6 +408,9 @@ unsafe extern "C" {
     /// `name=value` of every option given on the host's command line.
     pub fn prs_host_options(ctx: *mut c_void, sink: ByteSink);
 
+    pub fn prs_origin(blocks: *const LLVMBasicBlockRef, count: usize) -> LLVMValueRef;
+    pub fn prs_forget_origins(f: LLVMValueRef);
+
     pub fn prs_module_bitcode(module: LLVMModuleRef, ordered: bool, ctx: *mut c_void, sink: ByteSink);
     pub fn prs_replace_module(module: LLVMModuleRef, bytes: *const u8, len: usize) -> bool;
     pub fn prs_set_options(ctx: *mut c_void, sink: ByteSink);

@@ -21,7 +21,7 @@ use crate::compiled::Compiled;
 use crate::device::assembler::Assembler;
 use crate::holds;
 use crate::holds::effects::Summaries;
-use crate::ir::callgraph::{callees_first, carriers, is_called};
+use crate::ir::callgraph::{callees_first, carriers, has_callers, is_called};
 use crate::ir::{self, function_text, functions, is_copy_from_elsewhere, module_name, name_of};
 use crate::pipeline::is_quota;
 use crate::prepare;
@@ -29,7 +29,7 @@ use crate::prepare::prospects;
 use crate::remarks;
 use crate::run::Run;
 use crate::run::Tuned;
-use crate::search::search;
+use crate::search::{Wish, search};
 use crate::switches::{Switch, Switches, has_loop_that_is_on};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
@@ -120,6 +120,7 @@ fn run_listening(module: LLVMModuleRef, stage: Stage, options: &Options) -> Resu
         borrowers: RefCell::default(),
         ready: RefCell::default(),
         extended: RefCell::default(),
+        forms: RefCell::default(),
         failed: Cell::default(),
     };
     let mut searched = VecDeque::new();
@@ -215,18 +216,21 @@ fn search_function(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Resul
     {
         let analyses = Phase::Analyses.time(|| session.analyses(clone))?;
         let on = run.switches.function(f) == Some(Switch::On);
-        (compiled, rejections) = search(run, &analyses, on);
+        let request = holds::Request {
+            analyses: &analyses,
+            summaries: &run.summaries,
+            borrowers: &run.borrowers.borrow(),
+            borrows: is_called(f, clone).then_some(f),
+        };
+        let stays = |scops: &[&Scop]| options.hold && holds::plan(&request, scops).is_some();
+        let wish = Wish { on, called: has_callers(f, clone).then_some(f), stays: &stays };
+        (compiled, rejections) = search(run, &analyses, &wish);
         if let (Some(most), Stage::Run) = (little, stage) {
             rejections.extend(compiled.drain(..).map(|c| prospects::refusal(&c.scop, most)));
+            run.forms.borrow_mut().remove(&(f as usize));
         }
         if options.hold && stage >= Stage::Host {
             let scops: Vec<&Scop> = compiled.iter().map(|c| &c.scop).collect();
-            let request = holds::Request {
-                analyses: &analyses,
-                summaries: &run.summaries,
-                borrowers: &run.borrowers.borrow(),
-                borrows: is_called(f, clone).then_some(f),
-            };
             holds = Phase::Host.time(|| holds::plan(&request, &scops));
         }
         commit::prepare(&analyses, &mut compiled)?;

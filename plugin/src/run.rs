@@ -34,6 +34,8 @@ pub struct Run<'a> {
     pub ready: RefCell<BTreeSet<usize>>,
     /// What became of those that are called with a hold.
     pub extended: RefCell<BTreeMap<usize, LLVMValueRef>>,
+    /// What was found to be offloaded in functions that others call, by function: forms of SCoPs.
+    pub forms: RefCell<BTreeMap<usize, BTreeSet<String>>>,
     /// There was an internal error.
     pub failed: Cell<bool>,
 }

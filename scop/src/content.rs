@@ -57,6 +57,57 @@ impl Scop {
         let _ = writeln!(text, "{}", self.schedule);
         renamed(&text, &names)
     }
+
+    /// Arrays and accesses of the content, in which parameters have no numbers: where a function is inlined, its
+    /// caller may know what they are.
+    ///
+    /// ```text
+    /// a0 float memory [*]; reads { s0[i0] -> a0[p + i0] }
+    /// ```
+    pub fn form(&self) -> String {
+        form(&self.content())
+    }
+}
+
+/// See [`Scop::form`].
+fn form(content: &str) -> String {
+    let is_wanted =
+        |line: &&str| ["a", "reads ", "writes ", "may write "].iter().any(|kind| line.starts_with(kind));
+    let mut text = String::new();
+    for line in content.lines().filter(is_wanted) {
+        // The list of parameters in front of each set and relation.
+        for (n, part) in line.split("] -> {").enumerate() {
+            let part = match part.rfind('[') {
+                Some(at) if is_list(&part[at + 1..]) => &part[..at],
+                _ => part,
+            };
+            text.push_str(if n > 0 { "{" } else { "" });
+            text.push_str(part);
+        }
+        text.push('\n');
+    }
+    without_numbers(&text)
+}
+
+/// Whether a text is `p0, p1`.
+fn is_list(text: &str) -> bool {
+    text.split(", ")
+        .all(|p| p.strip_prefix('p').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit())))
+}
+
+/// `p` for each `p12`.
+fn without_numbers(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('p') {
+        let (before, from) = rest.split_at(at + 1);
+        out.push_str(before);
+        let digits = from.bytes().take_while(u8::is_ascii_digit).count();
+        let is_word = before[..at].bytes().last().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
+        let skipped = if is_word { 0 } else { digits };
+        rest = &from[skipped..];
+    }
+    out + rest
 }
 
 /// `text` with each identifier that has an entry replaced by it.
@@ -95,6 +146,25 @@ mod tests {
         ];
         for (text, want) in table {
             assert_eq!(renamed(text, &names), want);
+        }
+    }
+
+    #[test]
+    fn what_a_caller_knows_of_parameters_changes_no_form() {
+        let general = "p0 i32\np1 i64\na0 i8 memory [*] [[p0, p1] -> { [(16)] }]\n[p0, p1] -> { s0[i0] : 0 <= i0 <= p0 }\n\
+                       writes [p0, p1] -> { s0[i0] -> a0[p1 + i0, 8] }\n{ domain: \"\" }\n";
+        let known = "p0 i64\na0 i8 memory [*] [[p0] -> { [(16)] }]\n[p0] -> { s0[i0] : 0 <= i0 <= 9 }\n\
+                     writes [p0] -> { s0[i0] -> a0[p0 + i0, 8] }\n{ domain: \"\" }\n";
+        assert_eq!(form(general), "a0 i8 memory [*] [{ [(16)] }]\nwrites { s0[i0] -> a0[p + i0, 8] }\n");
+        assert_eq!(form(general), form(known));
+        for (from, to) in [
+            ("8]", "9]"),
+            ("writes", "reads"),
+            ("p1 + i0", "2i0"),
+            ("i8 memory", "float memory"),
+            ("(16)", "(p0)"),
+        ] {
+            assert_ne!(form(&general.replace(from, to)), form(general), "{from} {to}");
         }
     }
 }

@@ -82,9 +82,11 @@ fn chain<T>(first: *mut T, next: impl Fn(*mut T) -> *mut T) -> impl Iterator<Ite
 
 /// Whether some other function calls `f`, and may lend it its hold. `clone`: its working copy.
 pub fn is_called(f: LLVMValueRef, clone: LLVMValueRef) -> bool {
-    if !shim::can_extend(f) {
-        return false;
-    }
+    shim::can_extend(f) && has_callers(f, clone)
+}
+
+/// Whether others than the function and its working copy call it.
+pub fn has_callers(f: LLVMValueRef, clone: LLVMValueRef) -> bool {
     // SAFETY: a live function and its uses.
     unsafe {
         chain(LLVMGetFirstUse(f), |u| LLVMGetNextUse(u)).map(|u| LLVMGetUser(u)).any(|user| {

@@ -99,6 +99,7 @@ pub fn flatten(session: &Session, clone: LLVMValueRef) -> Result<bool, PluginErr
 
 /// Makes the code that is left for the host mean again what it did.
 pub fn restore(session: &Session, clone: LLVMValueRef) -> Result<(), PluginError> {
+    session.forget_origins(clone);
     session.restore_conditions(clone)?;
     session.restore_unwritten(clone)?;
     session.restore_rows(clone)?;

@@ -7,6 +7,7 @@
 //!
 //! **Invariants.** SCoPs are returned in program order and do not overlap. What one search has compiled stays as it is.
 
+mod copies;
 mod worth;
 
 use crate::base::options::Strategy;
@@ -16,23 +17,35 @@ use crate::compiled::Compiled;
 use crate::pipeline::tuned;
 use crate::run::Run;
 use crate::switches::{self, Switch};
+use inkwell::llvm_sys::prelude::LLVMValueRef;
 use pollyrs_isl::DimType;
 use pollyrs_llvm_shim::{Analyses, LoopData};
 use pollyrs_schedule as schedule;
 use pollyrs_scop::{Location, RejectReason, Rejection, Scop};
 use pollyrs_scop_detect::{self as detect, Wanted};
 use std::collections::BTreeSet;
+use tracing::debug;
 
-/// Detection, and all stages for each SCoP that is found. What is too much for a stage is searched again for smaller regions. `on`: nothing is too
-/// small.
-pub fn search(run: &Run<'_>, analyses: &Analyses<'_>, on: bool) -> (Vec<Compiled>, Vec<Rejection>) {
+/// What a search needs to know of its function.
+pub struct Wish<'a> {
+    /// Nothing is too small.
+    pub on: bool,
+    /// The function, if others call it, and may have copies of its SCoPs.
+    pub called: Option<LLVMValueRef>,
+    /// Whether arrays of SCoPs can stay on the device.
+    pub stays: &'a dyn Fn(&[&Scop]) -> bool,
+}
+
+/// Detection, and all stages for each SCoP that is found. What is too much for a stage is searched again for
+/// smaller regions.
+pub fn search(run: &Run<'_>, analyses: &Analyses<'_>, wish: &Wish<'_>) -> (Vec<Compiled>, Vec<Rejection>) {
     run.budgets.begin_search(analyses.loops().len());
     let mut detect_options = run.detect_options();
     let mut found: Vec<(Place, Compiled)> = Vec::new();
     let mut refused: Vec<Rejection> = Vec::new();
     let mut divided: Vec<(Place, BTreeSet<usize>)> = Vec::new();
     loop {
-        let round = search_once(run, analyses, &detect_options, &found, on);
+        let round = search_once(run, analyses, &detect_options, &found, wish);
         if round.hidden && detect_options.before.is_empty() {
             // What was parallel may have become part of a statement.
             detect_options.counted_stores = false;
@@ -100,7 +113,7 @@ fn search_once(
     analyses: &Analyses<'_>,
     detect_options: &detect::DetectOptions,
     found: &[(Place, Compiled)],
-    on: bool,
+    wish: &Wish<'_>,
 ) -> Round {
     let Run { stage, options, .. } = *run;
     let detection = Phase::Detection.time(|| detect::detect(analyses, detect_options));
@@ -108,11 +121,19 @@ fn search_once(
     if stage == Stage::Detect {
         eprint!("{detection}");
     }
+    let copies = copies::among(run, analyses, &detection.scops, wish);
     let mut compiled: Vec<(usize, Compiled)> = Vec::new();
     let (mut rejections, mut seen, mut again) = (detection.rejections, Vec::new(), false);
     // The first stages show what was found, of any size.
-    let least = if stage < Stage::Deps || on { 0 } else { options.min_work };
-    for (at, little, scop) in worth::in_turn(analyses, detection.scops, least) {
+    let least = if stage < Stage::Deps || wish.on { 0 } else { options.min_work };
+    let mut in_turn = worth::in_turn(analyses, detection.scops, least);
+    in_turn.sort_by_key(|(at, little, _)| (little.is_some(), copies.contains(at)));
+    for (at, little, scop) in in_turn {
+        // The function stays as it is if there is nothing else.
+        if copies.contains(&at) && found.is_empty() && compiled.is_empty() {
+            debug!(scop = scop.name, "a callee has it");
+            continue;
+        }
         let (function, mut location) = (scop.function.clone(), scop.location.clone());
         let (ctx, before) = (scop.ctx.clone(), scop.ctx.operations());
         let hidden = detect_options.counted_stores && scop.stores_in_subregion_loop();
@@ -126,6 +147,7 @@ fn search_once(
             seen.push(Seen { at, region: detect::Before { blocks, wanted: Wanted::Smaller } });
             continue;
         }
+        let form = copies::form_of(&scop, wish);
         let result = match little {
             _ if switch == Some(Switch::Off) => {
                 location = switched.flatten().or(location);
@@ -150,7 +172,10 @@ fn search_once(
         };
         seen.push(Seen { at, region: detect::Before { blocks, wanted } });
         match result {
-            Ok(Some(c)) => compiled.push((at, c)),
+            Ok(Some(c)) => {
+                copies::note(run, wish, form);
+                compiled.push((at, c));
+            }
             Ok(None) => {}
             // Its parts have reasons of their own.
             Err(_) if beside && wanted != Wanted::Nothing && run.budgets.allows_another_search() => {}
