@@ -9,7 +9,7 @@ use crate::device::library::{PtxOptions, check_calls};
 use crate::ir::builder::{Ir, c_string};
 use crate::ir::error::{CodegenError, Result};
 use crate::ir::llvm::*;
-use crate::ops::{early, together};
+use crate::ops::{early, together, walks};
 use inkwell::llvm_sys::bit_reader::LLVMParseBitcodeInContext2;
 use inkwell::llvm_sys::bit_writer::LLVMWriteBitcodeToMemoryBuffer;
 use inkwell::llvm_sys::core::*;
@@ -49,6 +49,9 @@ const COMBINE: &str = "instcombine<max-iterations=1;no-verify-fixpoint>";
 /// its text is the same and half of that pass's time is saved; of tiles only, as the back end's value
 /// numbering, which others get, finds other copies then.
 const SPLIT_ADDRESSES: &str = "function(separate-const-offset-from-gep,early-cse)";
+
+/// For functions of [`walks`].
+const INLINED: &str = "always-inline,globaldce";
 
 /// What inlining, and whatever comes of it, needs.
 const LIBRARY_PASSES: &str = "function(infer-address-spaces),default<O3>";
@@ -121,6 +124,9 @@ impl DeviceModule {
         together::to_ptx(module.0)?;
         hide_extensions(module.0);
         early::gather(module.0);
+        if walks::join(module.0) {
+            machine.run(module.0, INLINED)?;
+        }
         check_calls(module.0)?;
         if unrolled {
             machine.run(module.0, SPLIT_ADDRESSES)?;

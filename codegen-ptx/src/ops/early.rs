@@ -26,7 +26,7 @@ const KIND: &str = "pollyrs.early";
 /// Bytes of a thread's registers for values that wait: half of them.
 const WAITING: u64 = 512;
 
-fn kind(context: LLVMContextRef, name: &str) -> u32 {
+pub(crate) fn kind(context: LLVMContextRef, name: &str) -> u32 {
     // SAFETY: live context; a name with its length.
     unsafe { LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as u32) }
 }
@@ -87,7 +87,7 @@ fn threads(function: LLVMValueRef) -> Option<u32> {
 }
 
 /// The argument that an address comes from.
-fn base(function: LLVMValueRef, mut pointer: LLVMValueRef) -> Option<LLVMValueRef> {
+pub(crate) fn base(function: LLVMValueRef, mut pointer: LLVMValueRef) -> Option<LLVMValueRef> {
     // SAFETY: live values; address computations have the pointer as their first operand.
     unsafe {
         loop {
@@ -105,7 +105,7 @@ fn base(function: LLVMValueRef, mut pointer: LLVMValueRef) -> Option<LLVMValueRe
 }
 
 /// Whether the kernel reaches what an argument points to only through it.
-fn is_noalias(function: LLVMValueRef, argument: LLVMValueRef) -> bool {
+pub(crate) fn is_noalias(function: LLVMValueRef, argument: LLVMValueRef) -> bool {
     const NAME: &str = "noalias";
     // SAFETY: a live function and one of its arguments.
     unsafe {
@@ -199,7 +199,7 @@ unsafe fn is_slow(i: LLVMValueRef) -> bool {
 }
 
 /// Whether a call's function touches no memory, and whether it is an instruction or a few, without branches.
-unsafe fn nature(call: LLVMValueRef) -> (bool, bool) {
+pub(crate) unsafe fn nature(call: LLVMValueRef) -> (bool, bool) {
     const NAME: &str = "memory";
     const FAST: [&str; 10] = ["fm", "fabs", "min", "max", "umin", "umax", "smin", "smax", "abs", "copysign"];
     // SAFETY: the caller's live call.

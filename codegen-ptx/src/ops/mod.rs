@@ -18,3 +18,4 @@ pub(crate) mod squares;
 pub(crate) mod tasks;
 pub(crate) mod together;
 pub(crate) mod updates;
+pub(crate) mod walks;

@@ -33,8 +33,10 @@ use pollyrs_scop::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Consecutive iterations of a part.
-const RUNS: [u32; 3] = [256, 64, 32];
+/// Consecutive iterations of a part. Those of the first parts are unrolled, and neighbouring elements accessed together.
+const RUNS: [u32; 4] = [16, 64, 64, 32];
+/// The same of totals along rows, of which there may be many: fewer parts of each.
+const RUNS_OF_MANY: [u32; 4] = [32, 64, 64, 32];
 
 /// The running totals of a loop, all of which have the same iterators around it; [`Chain::statement`] is the first one's.
 #[derive(Clone, Debug)]
@@ -263,14 +265,16 @@ pub(super) fn cut(scop: &Scop, deps: &Dependences, of: &Totals) -> Result<Option
 /// [`cut`], with parts for each iteration of the loops around, or for those that run side by side.
 fn cut_into(scop: &Scop, deps: &Dependences, of: &Totals, shared: bool) -> Result<Option<Made>> {
     let at = of.first.outer;
-    let Some(size) = RUNS.get(of.first.level) else { return Ok(None) };
+    let runs = if at == 0 { RUNS } else { RUNS_OF_MANY };
+    let Some(size) = runs.get(of.first.level) else { return Ok(None) };
     let old = ScheduleTree::from_isl(&scop.schedule)?;
     let Some(inside) = members_of_loop(scop, &old, of.first.statement, at)? else { return Ok(None) };
     let groups = groups(scop, deps, of, &inside)?;
     let mut new = scop.clone();
     let mut views = BTreeMap::new();
+    let ahead = ahead(scop, &groups.core, at, *size)?;
     for n in &groups.core {
-        let view = view(&scop.statements[*n], at, *size)?;
+        let view = view(&scop.statements[*n], at, (*size, ahead))?;
         under(&mut new.statements[*n], &view)?;
         views.insert(StmtId(*n), view);
     }
@@ -292,8 +296,40 @@ fn cut_into(scop: &Scop, deps: &Dependences, of: &Totals, shared: bool) -> Resul
     Ok(Some(Made { scop: new, instances: views, scans, carried: Vec::new() }))
 }
 
-/// `{ S[o, p, t, ...] -> S[o, size p + t, ...] : 0 <= t < size }`
-fn view(s: &Statement, at: u32, size: u32) -> Result<isl::Map> {
+/// Iterations that the first part is shorter, so that parts begin where whole runs of elements do in most of the arrays that the loop goes along.
+fn ahead(scop: &Scop, statements: &BTreeSet<usize>, at: u32, size: u32) -> Result<i64> {
+    let mut votes: BTreeMap<i64, usize> = BTreeMap::new();
+    for s in statements.iter().map(|n| &scop.statements[*n]) {
+        for a in s.accesses.iter().filter(|a| scop.array(a.array).is_memory()) {
+            if let Some(first) = first_element(a, at)? {
+                *votes.entry(first.rem_euclid(i64::from(size))).or_default() += 1;
+            }
+        }
+    }
+    Ok(votes.into_iter().max_by_key(|(ahead, votes)| (*votes, -ahead)).map_or(0, |(ahead, _)| ahead))
+}
+
+/// The element of a row that an access has in the first iteration of the loop at `at`, if it has the next one in the next iteration.
+fn first_element(a: &Access, at: u32) -> Result<Option<i64>> {
+    let Some(last) = a.relation.dim(isl::DimType::Out)?.checked_sub(1) else { return Ok(None) };
+    if !a.relation.is_single_valued()? {
+        return Ok(None);
+    }
+    let pieces = isl::PwMultiAff::from_map(a.relation.clone())?.at(last as i32)?.pieces()?;
+    let [(_, f)] = pieces.as_slice() else { return Ok(None) };
+    for kind in [isl::DimType::In, isl::DimType::Param] {
+        for d in 0..a.relation.dim(kind)? {
+            let wanted = i64::from(kind == isl::DimType::In && d == at);
+            if f.coefficient(kind, d as i32)?.to_i64() != Some(wanted) {
+                return Ok(None);
+            }
+        }
+    }
+    Ok(f.constant()?.to_i64())
+}
+
+/// `{ S[o, p, t, ...] -> S[o, size p + t - ahead, ...] : 0 <= t < size }`
+fn view(s: &Statement, at: u32, (size, ahead): (u32, i64)) -> Result<isl::Map> {
     let (n, name) = (s.domain.dim(isl::DimType::Set)?, &s.name);
     let tuple = |middle: &str| {
         let mut all: Vec<_> = (0..n).map(|d| format!("i{d}")).collect();
@@ -303,7 +339,7 @@ fn view(s: &Statement, at: u32, size: u32) -> Result<isl::Map> {
     let text = format!(
         "{{ {name}[{}] -> {name}[{}] : 0 <= t < {size} }}",
         tuple("p,t"),
-        tuple(&format!("({size} * p + t)"))
+        tuple(&format!("({size} * p + t - {ahead})"))
     );
     Ok(isl::Map::read(s.domain.context(), &text)?)
 }

@@ -1,12 +1,12 @@
-// Running totals (scans) in parts of 256, 64 and 32: inclusive and exclusive, backwards, with the total used behind, sums and products that wrap, minima, maxima
+// Running totals (scans) in parts of 16, 64 and 32: inclusive and exclusive, backwards, with the total used behind, sums and products that wrap, minima, maxima
 // and bit operations, several in a loop, with what they need ahead and what needs them behind, in memory, in place, along rows; NaNs and zeros of both signs.
 // Sums of floating-point numbers that may not be regrouped stay.
 //
 // ARGS: 257 3
 // ARGS: 0 1
 // ARGS: 1 2
-// ARGS: 255 5
-// ARGS: 256 4
+// ARGS: 17 5
+// ARGS: 1024 4
 // ARGS: 16385 2
 // OFFLOAD: yes
 // TURNS: 2

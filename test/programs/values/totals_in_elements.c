@@ -1,12 +1,12 @@
 // Running totals whose cell is an element that the iteration before stored: y[i] = y[i-1] + x[i], in place, exclusive, backwards, in memory beside arrays that might
-// be the same, along rows that share a cell, products, minima and bit operations, in parts of 256, 64 and 32. Sums that may not be regrouped stay, and so does what
+// be the same, along rows that share a cell, products, minima and bit operations, in parts of 16, 64 and 32. Sums that may not be regrouped stay, and so does what
 // another statement of the loop stores to.
 //
 // ARGS: 257 3
 // ARGS: 0 1
 // ARGS: 1 2
 // ARGS: 2 2
-// ARGS: 256 5
+// ARGS: 17 5
 // ARGS: 16386 2
 // OFFLOAD: yes
 // TURNS: 2
