@@ -33,7 +33,7 @@ use pollyrs_scop::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Consecutive iterations of a part. Those of the first parts are unrolled, and neighbouring elements accessed together.
+/// Consecutive iterations of a part. Those of the first parts are unrolled, and neighbouring elements accessed together (measured: `bench/notes/010-reductions.md`).
 const RUNS: [u32; 4] = [16, 64, 64, 32];
 /// The same of totals along rows, of which there may be many: fewer parts of each.
 const RUNS_OF_MANY: [u32; 4] = [32, 64, 64, 32];
