@@ -48,7 +48,7 @@ impl Sources<'_> {
         if unreduced.is_empty() {
             // All arrays at once share what is found of the schedule.
             let (must, may) = (self.must.clone(), self.may.clone());
-            match ctx.with_budget(self.budget / WHOLE, || self.flow(sinks, must, may)) {
+            match ctx.with_budget((self.budget / WHOLE).max(1), || self.flow(sinks, must, may)) {
                 Err(e) if is_quota(&e) => {}
                 found => {
                     let (tagged, no_source) = found?;
