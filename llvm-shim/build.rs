@@ -19,6 +19,7 @@ const SOURCES: &[&str] = &[
     "steps.cpp",
     "lend.cpp",
     "locals.cpp",
+    "initialize.cpp",
     "differences.cpp",
     "loops.cpp",
     "inline.cpp",

@@ -155,8 +155,8 @@ MemoryLocation locationOf(const Accesses &A) {
   return Location;
 }
 
-// Whether something else in the loop may touch the place. What is given away behind the loop only, as an object is that is destroyed there,
-// is not reached through pointers that the loop loads.
+// Whether something else in the loop may touch the place. What is given away behind the loop only, as an object
+// is that is destroyed there, is not reached through pointers that the loop loads.
 bool isDisturbed(Loop &L, const Accesses &A, BatchAAResults &AA) {
   MemoryLocation Location = locationOf(A);
   return any_of(L.blocks(), [&](BasicBlock *BB) {

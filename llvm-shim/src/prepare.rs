@@ -184,6 +184,15 @@ impl Session {
         Ok(unsafe { sys::prs_hoist_conditions(self.raw, f) })
     }
 
+    /// Removes calls that initialize a variable of a derived type whose components have no initial values: flang
+    /// has one for each value that a structure constructor or a function makes. The library would find that
+    /// there is nothing to do; so does this, in the constant that describes the type, which must be known here.
+    pub fn drop_initializations(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_drop_initializations(self.raw, f) })
+    }
+
     /// Removes pairs that save and restore the stack pointer, where no variable of a size known at run time only comes in between: flang puts one
     /// around each iteration of `do concurrent` with `local`.
     pub fn drop_stack_saves(&self, f: LLVMValueRef) -> Result<bool, ShimError> {

@@ -43,6 +43,8 @@ pub(crate) struct Search<'a, 'm> {
     pub quiet: bool,
     /// Blocks of regions found or given up with a reason.
     pub settled: BTreeSet<Block>,
+    /// Blocks that a chain led to.
+    pub walked: BTreeSet<Block>,
     /// Attempts left; a function of thousands of loops must not take for ever.
     pub attempts: usize,
 }
@@ -117,6 +119,7 @@ impl Search<'_, '_> {
         let mut elements: Vec<Candidate> = Vec::new();
         let mut at = from;
         while Some(at) != end {
+            self.walked.insert(at);
             let headed = self.child_loop(at, level);
             let next = match headed {
                 Some(l) => self.an.loops()[l.0].exit,
@@ -154,9 +157,13 @@ impl Search<'_, '_> {
                 None => {
                     // Not structured here: what came before may still be good, and so may what lies inside.
                     self.runs(std::mem::take(&mut elements), level);
-                    match headed {
-                        Some(l) => self.body(l),
-                        None => self.arms(at, next.or(end), level),
+                    if let Some(l) = headed {
+                        self.body(l);
+                    }
+                    if headed.is_none() || next.is_none() {
+                        let only = || vec![at];
+                        let from = headed.map_or_else(only, |l| self.an.loops()[l.0].blocks.clone());
+                        self.beneath(&from, next.or(end), level);
                     }
                 }
             }
@@ -177,15 +184,21 @@ impl Search<'_, '_> {
         self.an.innermost_loop(b).filter(|l| Some(*l) != level && self.an.loops()[l.0].header == b)
     }
 
-    /// Chains behind the successors that only `at` leads to.
-    fn arms(&mut self, at: Block, end: Option<Block>, level: Option<LoopId>) {
+    /// Chains from the blocks that control comes to only by way of `from`, a block or a loop. They may be behind
+    /// several ways that each have another end as well: `v.push(x)` on any of them may throw, and what handles
+    /// that leads elsewhere.
+    fn beneath(&mut self, from: &[Block], end: Option<Block>, level: Option<LoopId>) {
         if self.attempts == 0 {
             return;
         }
         self.attempts -= 1;
-        for s in self.cfg.successors(at) {
-            let forward = self.cfg.idom(s) == Some(at) && Some(s) != end && self.in_level(s, level);
-            if forward && !self.settled.contains(&s) {
+        // In the order of the branch first.
+        let next = from.iter().flat_map(|b| self.cfg.successors(*b)).chain(self.cfg.blocks.iter().copied());
+        let led = |b: &Block| !from.contains(b) && self.cfg.idom(*b).is_some_and(|d| from.contains(&d));
+        let next: Vec<Block> = next.filter(led).collect();
+        for s in next {
+            let forward = Some(s) != end && self.in_level(s, level);
+            if forward && !self.settled.contains(&s) && !self.walked.contains(&s) {
                 self.chain(s, end, level);
             }
         }
@@ -307,7 +320,7 @@ impl Search<'_, '_> {
         let headed = self.child_loop(c.entry, level);
         match headed {
             Some(l) => self.body(l),
-            None => self.arms(c.entry, Some(c.exit), level),
+            None => self.beneath(&[c.entry], Some(c.exit), level),
         }
         // Of parts of a loop that has values read before it ([`crate::unwritten`]), or that moves their
         // pointers, it is known that they are parts; the whole says more.

@@ -502,10 +502,20 @@ impl Builder<'_> {
         };
         let zero = self.constant(0, place)?;
         let less = |x: PwAff, y: PwAff| if strict { x.lt_set(y) } else { x.le_set(y) };
+        // Numbers below zero are above all others, in their own order: `n - 3 <u -2` says that `n` is neither 1 nor 2.
+        let below_zero = |e: &ScevExpr| matches!(e.kind, ScevKind::Constant(c) if c < 0);
         if let ScevKind::Constant(_) = small.kind {
+            if below_zero(small) {
+                let (c, x) = (self.exact(small, place)?, self.exact(large, place)?);
+                return Ok(less(c, x.clone())?.intersect(x.lt_set(zero)?)?);
+            }
             // `C <u x`: also true for negative x.
             let (c, x) = (self.unsigned(small, place)?, self.exact(large, place)?);
             return Ok(less(c, x.clone())?.union(x.lt_set(zero)?)?);
+        }
+        if below_zero(large) {
+            let (x, c) = (self.exact(small, place)?, self.exact(large, place)?);
+            return Ok(less(x.clone(), c)?.union(x.ge_set(zero)?)?);
         }
         let y = self.unsigned(large, place)?;
         let x = self.exact(small, place)?;

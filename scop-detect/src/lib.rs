@@ -244,6 +244,7 @@ pub fn detect(analyses: &Analyses<'_>, options: &DetectOptions) -> Detection {
         rejections: Vec::new(),
         quiet: false,
         settled: BTreeSet::new(),
+        walked: BTreeSet::new(),
         attempts: options.max_attempts,
     };
     search.run();

@@ -194,5 +194,7 @@ impl Builder<'_> {
 fn has_constant_step(e: &ScevExpr) -> bool {
     let constant = |e: &ScevExpr| matches!(e.kind, ScevKind::Constant(_));
     let own = matches!(&e.kind, ScevKind::AddRec { operands, .. } if operands[1..].iter().any(constant));
-    own || e.operands().into_iter().any(has_constant_step)
+    // A counter that is cut off to fewer bits is a factor of its own, of a stride beside it.
+    let strided = matches!(&e.kind, ScevKind::Mul(factors) if !factors.iter().any(constant));
+    own || (!strided && e.operands().into_iter().any(has_constant_step))
 }

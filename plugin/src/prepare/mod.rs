@@ -124,6 +124,7 @@ pub fn values(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     session.expand_complex_calls(f)?;
     session.split_sines(f)?;
     session.describe_math_calls(f)?;
+    session.drop_initializations(f)?;
     session.drop_stack_saves(f)?;
     vectors::scalarise(session, f)?;
     session.run_passes(f, VALUES)?;

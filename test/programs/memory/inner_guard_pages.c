@@ -1,7 +1,8 @@
 // Pages that can't be accessed lie between the first and the last element of an array: blocks of one mapping, rows a page apart. Nothing
-// that the program does touches them.
+// that the program does touches them. The loop that fills the list is behind a loop with several ends, and runs on the device.
 // ARGS: 1024
-// OFFLOAD: fallback
+// OFFLOAD: partial
+// STAYS: fill add_rows read_rows set_rows some: between their rows are pages that cannot be accessed
 #define TYPE float
 #include "example.h"
 #include <sys/mman.h>
