@@ -20,6 +20,7 @@ const SOURCES: &[&str] = &[
     "lend.cpp",
     "locals.cpp",
     "initialize.cpp",
+    "positions.cpp",
     "differences.cpp",
     "loops.cpp",
     "inline.cpp",

@@ -327,6 +327,15 @@ impl Session {
         Ok(unsafe { sys::prs_equalise_sizes(self.raw, f) })
     }
 
+    /// Pointers among which a loop chooses (`if (*p < *best) best = p`, as `std::min_element` has it) become
+    /// indices of elements, counted from what `best` begins with. All that is chosen must be pointers that go
+    /// through elements equally far apart, at constant distances from there. Returns whether there was one.
+    pub fn index_choices(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_index_choices(self.raw, f) })
+    }
+
     /// Loads of the element that an innermost loop has chosen so far (`if (x[j] > x[best]) best = j`) become values that are kept beside the index: what is chosen was loaded when
     /// it was. The loop must not write what they load. Returns whether there was one.
     pub fn keep_latest(&self, f: LLVMValueRef) -> Result<bool, ShimError> {

@@ -173,6 +173,7 @@ unsafe extern "C" {
     pub fn prs_settle_arrays(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_hoist_arrays(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_add_differences(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_index_choices(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_drop_initializations(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_drop_stack_saves(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_count_chunks(s: *mut RawSession, f: LLVMValueRef) -> bool;
