@@ -292,7 +292,8 @@ pub(crate) fn guesses(offsets: &[Polynomial], extra: bool) -> Vec<Sizes> {
         let strides = strides(offsets, extra, primitive);
         for chain in chains(&strides) {
             for sizes in shapes_of(&chain, &strides) {
-                // `hi - lo` or `lo - hi`: the sign is not known from a loop that may run downwards.
+                // `hi - lo` or `lo - hi`, `x - 2 * border` or what is less than nothing: the sign is not known from a loop
+                // that may run downwards.
                 let flipped: Sizes =
                     sizes.iter().map(|s| if ambiguous(s) { -s } else { s.clone() }).collect();
                 for s in [sizes, flipped] {
@@ -312,9 +313,10 @@ pub(crate) fn guesses(offsets: &[Polynomial], extra: bool) -> Vec<Sizes> {
     out
 }
 
+/// Whether parameters are added and subtracted: a row between two borders has `x - 2 * border` elements.
 fn ambiguous(p: &Polynomial) -> bool {
-    p.degree() > 0
-        && p.terms().filter(|(m, _)| m.degree() > 0).fold(0i128, |s, (_, c)| s.saturating_add(c)) == 0
+    let has = |sign: fn(i128) -> bool| p.terms().any(|(m, c)| m.degree() > 0 && sign(c));
+    has(|c| c > 0) && has(|c| c < 0)
 }
 
 /// The outermost inner size with small numbers added: the paper's search for `alpha_1` (Section 13.4), for
@@ -408,6 +410,15 @@ mod tests {
         for (sizes, subscripts) in cases {
             let found = guesses(&[offset(&sizes, &subscripts)], false);
             assert!(found.contains(&sizes), "{sizes:?} not in {found:?}");
+        }
+    }
+
+    #[test]
+    fn sizes_between_two_borders() {
+        // `A[i][j]` in rows of `x - 2 * h`, and of `2 * x - 3 * h - y`.
+        for row in [&p(0) - &(&c(2) * &p(1)), &(&c(2) * &p(0)) - &(&(&c(3) * &p(1)) + &p(2))] {
+            let found = guesses(&[offset(&[row.clone()], &[i(0), i(1)])], false);
+            assert!(found.contains(&vec![row.clone()]) && found.contains(&vec![-&row]), "{row}");
         }
     }
 
