@@ -70,13 +70,12 @@ pub(crate) fn join(module: LLVMModuleRef) -> bool {
 
 /// The accesses of a block that may be joined, each sorted by their elements.
 fn runs(module: LLVMModuleRef, function: LLVMValueRef, block: LLVMBasicBlockRef) -> Vec<Vec<Element>> {
-    let all = instructions_of(block);
+    let all: Vec<_> =
+        instructions_of(block).into_iter().enumerate().map(|(at, i)| (i, element(module, i, at))).collect();
     let mut places: BTreeMap<(bool, Place, usize), Vec<Element>> = BTreeMap::new();
-    for (at, i) in all.iter().enumerate() {
-        if let Some(e) = element(module, *i, at) {
-            let loads = opcode(*i) == LLVMOpcode::LLVMLoad;
-            places.entry((loads, e.place.clone(), e.ty as usize)).or_default().push(e);
-        }
+    for e in all.iter().filter_map(|(_, e)| e.as_ref()) {
+        let loads = opcode(e.instruction) == LLVMOpcode::LLVMLoad;
+        places.entry((loads, e.place.clone(), e.ty as usize)).or_default().push(e.clone());
     }
     let mut out = Vec::new();
     for mut found in places.into_values() {
@@ -168,7 +167,12 @@ fn is_sum(v: LLVMValueRef) -> bool {
 }
 
 /// Whether the accesses may move to the first of them, or, of stores, to the last one.
-fn may_join(module: LLVMModuleRef, function: LLVMValueRef, all: &[LLVMValueRef], run: &[Element]) -> bool {
+fn may_join(
+    module: LLVMModuleRef,
+    function: LLVMValueRef,
+    all: &[(LLVMValueRef, Option<Element>)],
+    run: &[Element],
+) -> bool {
     let (Some(first), Some(last)) = (run.iter().map(|e| e.at).min(), run.iter().map(|e| e.at).max()) else {
         return false;
     };
@@ -183,11 +187,12 @@ fn may_join(module: LLVMModuleRef, function: LLVMValueRef, all: &[LLVMValueRef],
     run.iter().all(|e| {
         let passed = if loads { first..e.at } else { e.at + 1..last };
         passed.into_iter().all(|at| {
-            let i = all[at];
+            let (i, access) = &all[at];
+            let i = *i;
             match opcode(i) {
                 LLVMOpcode::LLVMLoad if loads || constant(i) => true,
                 LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMStore => {
-                    element(module, i, at).is_some_and(|other| are_apart(function, e, &other))
+                    access.as_ref().is_some_and(|other| are_apart(function, e, other))
                 }
                 // SAFETY: a live call.
                 LLVMOpcode::LLVMCall => unsafe { nature(i).0 },
