@@ -312,7 +312,17 @@ pub struct Panel {
     pub strip: u32,
     /// `[params, _h*, _b*] -> { _copy0[c] }`: strips in which no guard keeps a point of the launch from an instance. `None`: all.
     pub full: Option<isl::Set>,
+    /// Other strips without guards: those in which some statements have no instance of any point, and no guard keeps a point from one of the rest.
+    pub without: Vec<Without>,
     pub groups: Vec<SharedGroup>,
+}
+
+/// Strips in which statements that have guards do not run at all.
+#[derive(Clone, Debug)]
+pub struct Without {
+    /// `[params, _h*, _b*] -> { _copy0[c] }`
+    pub strips: isl::Set,
+    pub statements: Vec<pollyrs_scop::StmtId>,
 }
 
 /// References to a read-only array that share a buffer.

@@ -224,6 +224,10 @@ impl fmt::Display for Tiling {
             if let Some(full) = &p.full {
                 writeln!(f, "    all points {full}")?;
             }
+            for w in &p.without {
+                let names = w.statements.iter().map(|s| format!("S{}", s.0)).collect::<Vec<_>>();
+                writeln!(f, "    without {} {}", names.join(" "), w.strips)?;
+            }
             for g in &p.groups {
                 writeln!(
                     f,

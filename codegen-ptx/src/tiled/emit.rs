@@ -150,6 +150,7 @@ fn start<'a>(k: &KernelBuilder<'a>, tiling: &'a Tiling, private: &[ArrayId]) -> 
         apart: false,
         guards: guard::conditions(tiling)?,
         unguarded: false,
+        without: Vec::new(),
         keep: None,
         args: Vec::new(),
         whole: false,

@@ -56,6 +56,9 @@ pub(super) fn emit_guarded(
 ) -> Result<()> {
     let found = k.scop.statement_named(name).map(|(id, _)| id);
     let t = state(k)?;
+    if found.is_some_and(|id| t.without.contains(&id)) {
+        return Ok(());
+    }
     let guard = found.filter(|_| !t.unguarded).and_then(|id| Some((id, t.guards.get(&id)?.clone())));
     let Some((id, guard)) = guard else { return emit_statement(k, emit, name, iterators) };
     let mut names = emit.clone();

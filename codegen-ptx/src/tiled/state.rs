@@ -82,6 +82,8 @@ pub(crate) struct Tiled<'a> {
     pub(crate) guards: BTreeMap<StmtId, AstExpr>,
     /// Whether guards are known to hold.
     pub(crate) unguarded: bool,
+    /// Statements that are known to have no instance.
+    pub(crate) without: Vec<StmtId>,
     /// Registers keep their old value where this is false.
     pub keep: Option<LLVMValueRef>,
     /// The arguments of the copy that filled the buffers in force.

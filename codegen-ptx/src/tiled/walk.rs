@@ -236,21 +236,30 @@ pub(super) fn whole_strip<'a>(
 ) -> Result<()> {
     let t = state(k)?;
     let panel = t.buffers.last().map(|b| &t.tiling.panels[b.panel]);
-    let Some(full) = panel.and_then(|p| p.full.as_ref()) else {
+    let Some((full, without)) = panel.and_then(|p| Some((p.full.as_ref()?, &p.without))) else {
         return unrolled(k, function, emit, inner, strip, start);
     };
-    let full = holds(k, emit, full)?;
     let ir = k.ir;
     let block = |name: &str| ir.append_block(function, name);
-    let (all, some, after) = (block("allpoints"), block("somepoints"), block("endpoints"));
-    ir.cond_br(full, all, some);
-    ir.at_end(all);
-    state(k)?.unguarded = true;
-    unrolled(k, function, emit, inner, strip, start)?;
-    state(k)?.unguarded = false;
-    ir.br(after);
-    ir.at_end(some);
-    state(k)?.loaded.clear();
+    let after = block("endpoints");
+    let cases =
+        std::iter::once((full, &[][..])).chain(without.iter().map(|w| (&w.strips, &w.statements[..])));
+    for (strips, statements) in cases {
+        if strips.is_empty()? {
+            continue;
+        }
+        let (all, other) = (block("allpoints"), block("somepoints"));
+        ir.cond_br(holds(k, emit, strips)?, all, other);
+        ir.at_end(all);
+        state(k)?.unguarded = true;
+        state(k)?.without = statements.to_vec();
+        unrolled(k, function, emit, inner, strip, start)?;
+        state(k)?.unguarded = false;
+        state(k)?.without.clear();
+        ir.br(after);
+        ir.at_end(other);
+        state(k)?.loaded.clear();
+    }
     guarded(k, function, emit, inner, strip, start)?;
     ir.br(after);
     ir.at_end(after);

@@ -2,6 +2,7 @@ use super::*;
 use crate::testing::{KERNELS, kernel, scop};
 use crate::tree::{ScheduleTree, Tree};
 use crate::{MapOptions, map};
+use pollyrs_scop::StmtId;
 
 fn mapped(s: &Scop) -> (Dependences, MappedScop) {
     let deps = crate::dependences(s).unwrap();
@@ -352,6 +353,42 @@ fn broken_windows() {
         *b = b.clone().add_constant(one()).unwrap();
     };
     assert_eq!(broken(&wild), [Rule::Shared]);
+}
+
+/// Of two statements of a loop one runs: strips of either have no guards, and the other one is not in their code.
+#[test]
+fn broken_strips_without_a_statement() {
+    let mut s = scop(
+        "param n m; array B n m; array C n m; array A n n; phi a n m n;
+         for i : 0 <= i < n { for j : 0 <= j < m { for k : 0 <= k < n {
+           S0 : a[i,j,k] = A[i,k];
+           S1 : a[i,j,k] = A[k,i];
+           S2 : C[i,j] = C[i,j], a[i,j,k], B[k,j];
+         } } }",
+    );
+    for (at, which) in ["k <= i", "k > i"].into_iter().enumerate() {
+        let half = isl::Set::read(&s.ctx, &format!("{{ S{at}[i,j,k] : {which} }}")).unwrap();
+        s.statements[at].domain = s.statements[at].domain.clone().intersect(half).unwrap();
+    }
+    let tree = ScheduleTree::from_isl(&s.schedule).unwrap();
+    let domain = tree.domain.intersect(s.domain().unwrap()).unwrap();
+    s.schedule = ScheduleTree { domain, root: tree.root }.to_isl().unwrap();
+    let (deps, m, at) = tiled(&s);
+    assert_eq!(rules(&s, &deps, &m), []);
+    let panel = &m.kernels[at].tiling.as_ref().unwrap().panels[0];
+    assert!(panel.full.as_ref().unwrap().is_empty().unwrap());
+    let strips: Vec<_> = panel.without.iter().map(|w| w.statements.clone()).collect();
+    assert_eq!(strips, [[StmtId(0)], [StmtId(1)]]);
+    let broken = |f: &dyn Fn(&mut crate::mapped::Without)| {
+        let mut m = m.clone();
+        f(&mut m.kernels[at].tiling.as_mut().unwrap().panels[0].without[0]);
+        rules(&s, &deps, &m)
+    };
+    // Strips in which the statement has instances, and the other one needs its guard; another statement, and one without guards.
+    let strips = |text: &str| isl::Set::read(&s.ctx, text).unwrap();
+    assert_eq!(broken(&|w| w.strips = strips("{ _copy0[c] }")), [Rule::ThreadDomain]);
+    assert_eq!(broken(&|w| w.statements = vec![StmtId(1)]), [Rule::ThreadDomain]);
+    assert_eq!(broken(&|w| w.statements.push(StmtId(2))), [Rule::ThreadDomain]);
 }
 
 #[test]

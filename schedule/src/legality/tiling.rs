@@ -101,23 +101,34 @@ impl Checker<'_> {
                 continue;
             }
             let set = set.intersect_params(inside.clone())?;
-            let guard = t
-                .guards
-                .iter()
-                .find(|g| self.scop.statements.get(g.statement.0).is_some_and(|s| s.name == name));
-            let Some(guard) = guard else {
-                scheduled = scheduled.add_set(set)?;
-                continue;
+            let id = self.scop.statement_named(&name).map(|(id, _)| id);
+            let guard = t.guards.iter().find(|g| Some(g.statement) == id);
+            let exists = match guard {
+                Some(guard) => set.clone().intersect(guard.instances.clone())?,
+                None => set.clone(),
             };
+            let (mut exists, own) = (isl::UnionSet::from_set(exists)?, isl::UnionSet::from_set(set)?);
             for p in &t.panels {
-                let full = match &p.full {
-                    Some(full) => p.reads.clone().intersect_range(isl::UnionSet::from_set(full.clone())?)?,
-                    None => p.reads.clone(),
+                let runs_in = |strips: &isl::Set| -> Result<isl::UnionSet> {
+                    let strips = isl::UnionSet::from_set(strips.clone())?;
+                    Ok(p.reads.clone().intersect_range(strips)?.domain()?.intersect(own.clone())?)
                 };
-                let own = isl::UnionSet::from_set(set.clone())?;
-                unguarded = unguarded.union(full.domain()?.intersect(own)?)?;
+                if guard.is_some() {
+                    let full = match &p.full {
+                        Some(full) => runs_in(full)?,
+                        None => p.reads.clone().domain()?.intersect(own.clone())?,
+                    };
+                    unguarded = unguarded.union(full)?;
+                }
+                for w in &p.without {
+                    match id.is_some_and(|id| w.statements.contains(&id)) {
+                        true => exists = exists.subtract(runs_in(&w.strips)?)?,
+                        false if guard.is_some() => unguarded = unguarded.union(runs_in(&w.strips)?)?,
+                        false => {}
+                    }
+                }
             }
-            scheduled = scheduled.add_set(set.intersect(guard.instances.clone())?)?;
+            scheduled = scheduled.union(exists)?;
         }
         self.report_set(Rule::ThreadDomain, &k.name, by_map.clone().subtract(scheduled.clone())?)?;
         let beyond = scheduled.union(unguarded)?.subtract(by_map)?;

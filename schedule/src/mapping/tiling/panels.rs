@@ -7,14 +7,17 @@ use super::super::launch::{Launched, product};
 use super::super::site::Site;
 use super::super::tile::Tile;
 use super::affine::{Row, functions, gist, linear};
-use super::region::{Region, hull_of_reads, written};
-use crate::mapped::{Panel, SharedGroup};
+use super::region::{Region, Uneven, hull_of_reads, written};
+use crate::mapped::{Panel, SharedGroup, Without};
 use crate::planted::planted;
 use crate::tree::{Band, Tree, member_map};
 use crate::{Result, ScheduleError};
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, ArrayId, Scop, StmtId};
 use std::collections::BTreeMap;
+
+/// Statements with guards in one loop of which each may be the one that does not run: code of its own for each.
+const MOST_GUARDED: usize = 3;
 
 /// Strips innermost sequential loops and puts copies in front of the strips.
 pub(super) struct Panels<'a> {
@@ -103,29 +106,16 @@ impl Panels<'_> {
         let tuple = dims.join(",");
         let rename = isl::UnionMap::read(&self.scop.ctx, &format!("{{ [{tuple}] -> {name}[{tuple}] }}"))?;
         let reads = product(maps)?.intersect_domain(domain.clone().universe()?)?.apply_range(rename)?;
-        let (reads, copies, full) = match &self.region.uneven {
+        let (reads, copies, full, without) = match &self.region.uneven {
             None => {
                 let reads = reads.intersect_domain(domain.clone())?;
-                (reads.clone(), reads.range()?.coalesce()?, None)
+                (reads.clone(), reads.range()?.coalesce()?, None, vec![])
             }
             Some(u) => {
                 let runs = u.relaxed.clone().intersect(domain.clone().universe()?)?;
                 let copies = reads.clone().intersect_domain(runs)?.range()?.coalesce()?;
-                let mut guarded = isl::UnionSet::empty(&self.scop.ctx)?;
-                for set in domain.sets()? {
-                    if let Some(bad) = u.bad.get(&set.tuple_name()?.unwrap_or_default()) {
-                        guarded = guarded.add_set(bad.clone())?;
-                    }
-                }
-                let full = if guarded.is_empty()? {
-                    None
-                } else {
-                    let part = isl::Set::from_union_set(reads.clone().intersect_domain(guarded)?.range()?)?;
-                    let part = part.remove_divs()?.coalesce()?;
-                    let given = isl::Set::from_union_set(copies.clone())?;
-                    Some(gist(isl::Set::universe(part.space()?)?.subtract(part)?, given)?)
-                };
-                (reads, copies, full)
+                let (full, without) = self.unguarded(u, domain, &reads, &copies)?;
+                (reads, copies, full, without)
             }
         };
         let inner = (*band.child).clone().under(vec![member.clone()]);
@@ -134,8 +124,64 @@ impl Panels<'_> {
             (copies.clone().universe()?, Tree::Leaf),
             (domain.clone().universe()?, inner),
         ]);
-        self.list.push(Panel { name: name.to_string(), reads, strip: self.tile.strip, full, groups });
+        let strip = self.tile.strip;
+        self.list.push(Panel { name: name.to_string(), reads, strip, full, without, groups });
         Ok(Some((child.under(vec![strip_member]), copies)))
+    }
+
+    /// The strips in which no guard keeps a point of the launch from an instance of `domain`; `None` if these are all. And those in which one statement with
+    /// a guard does not run at all, and the rest as well as ever: where one of two statements runs, as for the elements of a symmetric matrix, a strip of the
+    /// first kind is never there.
+    fn unguarded(
+        &self,
+        u: &Uneven,
+        domain: &isl::UnionSet,
+        reads: &isl::UnionMap,
+        copies: &isl::UnionSet,
+    ) -> Result<(Option<isl::Set>, Vec<Without>)> {
+        // By statement with a guard: the strips without one, and those without an instance.
+        let mut guarded = Vec::new();
+        for set in domain.sets()? {
+            let name = set.tuple_name()?.unwrap_or_default();
+            let (Some(bad), Some((id, _))) = (u.bad.get(&name), self.scop.statement_named(&name)) else {
+                continue;
+            };
+            let strips = |of: isl::UnionSet| -> Result<Option<isl::Set>> {
+                let part = reads.clone().intersect_domain(of)?.range()?;
+                if part.is_empty()? {
+                    return Ok(None);
+                }
+                let part = isl::Set::from_union_set(part)?.remove_divs()?.coalesce()?;
+                Ok(Some(isl::Set::universe(part.space()?)?.subtract(part)?))
+            };
+            let bad = isl::UnionSet::from_set(bad.clone())?;
+            let of_tile = u.relaxed.clone().intersect(isl::UnionSet::from_set(set)?)?;
+            guarded.push((id, strips(bad)?, strips(of_tile)?));
+        }
+        if guarded.is_empty() {
+            return Ok((None, vec![]));
+        }
+        let given = isl::Set::from_union_set(copies.clone())?;
+        let all = |but: Option<StmtId>| -> Result<isl::Set> {
+            let mut strips = isl::Set::universe(given.space()?)?;
+            for (id, whole, none) in &guarded {
+                let own = if but == Some(*id) { none } else { whole };
+                if let Some(own) = own {
+                    strips = strips.intersect(own.clone())?;
+                }
+            }
+            Ok(strips.coalesce()?)
+        };
+        let mut without = Vec::new();
+        if (2..=MOST_GUARDED).contains(&guarded.len()) {
+            for (id, ..) in &guarded {
+                let strips = all(Some(*id))?;
+                if !strips.clone().intersect(given.clone())?.is_empty()? {
+                    without.push(Without { strips: gist(strips, given.clone())?, statements: vec![*id] });
+                }
+            }
+        }
+        Ok((Some(gist(all(None)?, given.clone())?), without))
     }
 
     fn groups(

@@ -159,6 +159,7 @@ impl Uneven {
         // The iterations of a tile, and the hull of those of all statements in one loop.
         let mut times = Vec::new();
         let mut hulls: BTreeMap<usize, isl::Set> = BTreeMap::new();
+        let mut tiles: BTreeMap<usize, isl::Set> = BTreeMap::new();
         for r in &list {
             let exact = r.time.clone().intersect_domain(r.set.clone())?.range()?;
             let deep = in_tile(ctx, tile)?.add_dims(isl::DimType::Set, r.depth as u32)?;
@@ -171,6 +172,15 @@ impl Uneven {
                     None => part,
                 };
                 hulls.insert(*l, all);
+            }
+            // Statements of one loop run in the same tiles: a condition on the tile would be inside of the loop.
+            if let Some(l) = r.loops.last() {
+                let own = of_tile.clone().params()?;
+                let all = match tiles.remove(l) {
+                    Some(all) => own.union(all)?.coalesce()?,
+                    None => own,
+                };
+                tiles.insert(*l, all);
             }
             times.push((exact, of_tile));
         }
@@ -188,7 +198,9 @@ impl Uneven {
             if depth > 0 && narrow(&executed, n, tile)? {
                 return Ok(None);
             }
-            let mut t = of_tile.params()?.from_params()?.add_dims(isl::DimType::Set, depth)?;
+            let own = r.loops.last().and_then(|l| tiles.get(l)).cloned();
+            let own = own.map_or_else(|| of_tile.params(), Ok)?;
+            let mut t = own.from_params()?.add_dims(isl::DimType::Set, depth)?;
             if depth == 0 {
                 // Where some point of the launch is in the tile.
                 t = shadow(used.clone().intersect(boxed.clone())?, 0, n as u32)?;
