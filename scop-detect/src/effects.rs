@@ -160,14 +160,21 @@ impl Builder<'_> {
             self.live_out(flow, &mut fx, v)?;
         }
         self.write_cells(flow, &mut fx)?;
-        // A subregion that does anything makes the calls in it, under its own conditions.
+        // A subregion makes the calls in it, under its own conditions, if it does anything else or no other effect makes them.
         for k in 0..flow.subregions.len() {
             let blocks = flow.subregions[k].blocks.iter();
             let calls: Vec<Value> =
                 blocks.flat_map(|b| ir::instructions(*b)).filter(|v| self.reports(*v)).collect();
             let does = |e: &Effect| matches!(e.out, Out::Subregion(own) if own == k);
             let checks = calls.iter().any(|v| self.reported.contains(v));
-            if calls.is_empty() || !checks && !fx.effects.iter().any(does) {
+            let mut needed = checks || fx.effects.iter().any(does);
+            for call in if needed { &[][..] } else { &calls[..] } {
+                let block = ir::parent(*call).filter(|b| flow.domains.contains_key(b));
+                if let Some(b) = block {
+                    needed |= !self.uncovered(flow, &fx.effects, b, *call)?.is_empty()?;
+                }
+            }
+            if !needed {
                 continue;
             }
             let mut e = self.subregion_effect(flow, &mut fx, k)?;

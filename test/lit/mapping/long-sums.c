@@ -9,8 +9,8 @@
 // CHECK:      kernel K0
 // CHECK:      panel _copy0 of 8
 // CHECK:      kernel K2
-// CHECK:      block _t0 size 8
-// CHECK:      block _t1 size 8
+// CHECK:      block _t0 size 4
+// CHECK-NEXT: block _t1 size 8
 // CHECK:      point _v0 of 1 by 1
 // CHECK:      panel _copy0 of 256
 void gram(int n, int m, const float A[restrict n][m], float C[restrict m][m]) {
@@ -22,7 +22,7 @@ void gram(int n, int m, const float A[restrict n][m], float C[restrict m][m]) {
 
 // NESTED:     kernel K1
 // NESTED:     panel _copy0 of 128
-// NESTED-NEXT: size [8, 1, 128]
+// NESTED-NEXT: size [4, 1, 128]
 // NESTED-NEXT: size [128, 8]
 void factors(int n, int r, const float X[restrict n][n][n], const float B[restrict n][r], const float C[restrict n][r], float M[restrict n][r]) {
   for (int i = 0; i < n; i++)

@@ -5,6 +5,7 @@
 // ARGS: 33 17 2
 // ARGS: 40 65 3
 // OFFLOAD: partial
+// KERNELS: compared only_called
 // STAYS: looks main.4: the array holds errno
 #include "example.h"
 #include <errno.h>
@@ -38,6 +39,24 @@ __attribute__((noinline)) static void unused(int n, double x[restrict n], double
   for (int i = 0; i < n; ++i) {
     double l = log(x[i]);
     y[i] = i % 2 ? 1.0 : l;
+  }
+}
+
+// Nobody wants the logarithm, or more of it than a bit, and it is computed for some elements only.
+__attribute__((noinline)) static void compared(int n, double x[restrict n], double y[restrict n]) {
+  for (int i = 0; i < n; ++i) {
+    double l = 0;
+    if (x[i] < 0.75)
+      l = log(x[i]);
+    y[i] = 2 * x[i] + (l > 1e9);
+  }
+}
+
+__attribute__((noinline)) static void only_called(int n, double x[restrict n], double y[restrict n]) {
+  for (int i = 0; i < n; ++i) {
+    if (y[i] > 0.25)
+      log(x[i]);
+    y[i] = y[i] - 0.5 * x[i];
   }
 }
 
@@ -86,6 +105,10 @@ int main(int argc, char **argv) {
     A[count / 2] = 0.0;
   unused(count, A, B);
   tell("unused");
+  compared(count, A, B);
+  tell("compared");
+  only_called(count, A, B);
+  tell("only called");
   for (int i = 0; i < count; ++i)
     A[i] = -A[i];
   if (mode & 1)

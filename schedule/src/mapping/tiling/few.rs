@@ -7,8 +7,8 @@
 //! there are tiles.
 //!
 //! # Example
-//! `C[i][j] += A[k][i] * A[k][j]` with 32 × 32 results and a million iterations: 16 blocks of 512 threads,
-//! two warps of which add up; a strip has 256 rows of 8 elements, twice.
+//! `C[i][j] += A[k][i] * A[k][j]` with 32 × 32 results and a million iterations: 32 blocks of 256 threads,
+//! one warp of which adds up; a strip has 256 rows of 4 elements and of 8.
 
 use super::super::launch::values;
 use super::super::site::Site;
@@ -20,12 +20,15 @@ use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, Scop};
 
 /// Points of a tile along each of both members.
+/// (One warp: two on a multiprocessor read
+/// shared memory as fast as it gives.)
 const POINTS: [Shape; 2] = [
-    Shape { threads: 8, lanes: 4, points: 1, vector: 1 },
+    Shape { threads: 4, lanes: 4, points: 1, vector: 1 },
     Shape { threads: 8, lanes: 8, points: 1, vector: 1 },
 ];
-/// Threads of a block.
-const THREADS: u32 = 512;
+/// Threads of a block, and blocks of a multiprocessor.
+const THREADS: u32 = 256;
+const RESIDENTS: u32 = 4;
 /// Bytes of the operands of a strip.
 const STRIP_BYTES: u32 = 16 * 1024;
 /// With padding.
@@ -66,7 +69,7 @@ pub(super) fn shape(
         strip,
         stages: 0,
         shared: SHARED_BYTES,
-        residents: 2,
+        residents: RESIDENTS,
         products: false,
         weight: 1,
         helpers: THREADS / POINTS.iter().map(|s| s.threads).product::<u32>(),

@@ -16,6 +16,7 @@ use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, ArrayId, Scop, StmtId};
 use std::collections::BTreeMap;
 
+const WARP: u32 = 32;
 /// Statements with guards in one loop of which each may be the one that does not run: code of its own for each.
 const MOST_GUARDED: usize = 3;
 
@@ -269,9 +270,11 @@ impl Panels<'_> {
         let Some(bounds) = self.elements(array, &along, &alone)? else { return Ok(None) };
         // The fastest dimension of the buffer is one along which threads differ; fragments are read without conflicts in either order, and
         // copies are wider in that of the array. Where most threads only help, the others add up, and what such a thread reads in iterations
-        // side by side are vectors.
+        // side by side are vectors; but lanes of a whole warp read as much at a time as they can either way, and rows are copied as they are.
         let iterates = rows.iter().position(|r| r.inputs[n + outer] != 0);
+        let of_lanes = |m: &Option<usize>| m.is_some_and(|m| self.tile.dims[m].tile() >= WARP);
         let fast = match along.iter().rposition(|a| a.is_some()) {
+            Some(d) if self.tile.helpers > 1 && of_lanes(&along[d]) && d + 1 == size.len() => d,
             _ if self.tile.helpers > 1 => iterates.unwrap_or(size.len() - 1),
             Some(d) if !(self.tile.products && self.tile.stages > 1) => d,
             _ => size.len() - 1,
