@@ -6,13 +6,18 @@
 // OFFLOAD: yes
 #include "example.h"
 
+__attribute__((noinline)) static void row(unsigned i, int *m, double *A, double *B) {
+  for (unsigned j = 2; j < *m - 1; j += 3) {
+    B[i * *m + j] = A[(size_t)i * *m + (j - 2)] * 0.275 - j * 0.009;
+    A[(size_t)i * *m + j] = B[(size_t)i * *m + j] * B[(size_t)i * *m + (j + 2)] - A[(size_t)i * *m + j] * 0.375;
+  }
+}
+
+// (A row after the other: of all rows the two arrays overlap.)
 __attribute__((noinline)) static void rows(int *n, int *m, int *steps, double *A, double *B) {
   for (unsigned t = 0; t < *steps; ++t)
     for (unsigned i = 0; i < *n; ++i)
-      for (unsigned j = 2; j < *m - 1; j += 3) {
-        B[i * *m + j] = A[(size_t)i * *m + (j - 2)] * 0.275 - j * 0.009;
-        A[(size_t)i * *m + j] = B[(size_t)i * *m + j] * B[(size_t)i * *m + (j + 2)] - A[(size_t)i * *m + j] * 0.375;
-      }
+      row(i, m, A, B);
 }
 
 int main(int argc, char **argv) {
