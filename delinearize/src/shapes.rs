@@ -417,7 +417,7 @@ mod tests {
     fn sizes_between_two_borders() {
         // `A[i][j]` in rows of `x - 2 * h`, and of `2 * x - 3 * h - y`.
         for row in [&p(0) - &(&c(2) * &p(1)), &(&c(2) * &p(0)) - &(&(&c(3) * &p(1)) + &p(2))] {
-            let found = guesses(&[offset(&[row.clone()], &[i(0), i(1)])], false);
+            let found = guesses(&[offset(std::slice::from_ref(&row), &[i(0), i(1)])], false);
             assert!(found.contains(&vec![row.clone()]) && found.contains(&vec![-&row]), "{row}");
         }
     }

@@ -93,7 +93,16 @@ impl Checker<'_> {
 
         let by_map = restrict(domain.clone(), &t.member_map, &params_of(&params))?;
         let by_map = by_map.intersect_params(inside.clone())?;
-        // With guards, and in the strips that do without.
+        let (scheduled, unguarded) = self.instances(t, &inside)?;
+        self.report_set(Rule::ThreadDomain, &k.name, by_map.clone().subtract(scheduled.clone())?)?;
+        let beyond = scheduled.union(unguarded)?.subtract(by_map)?;
+        self.report_set(Rule::ThreadDomain, &k.name, beyond.clone().intersect_params(of_launch)?)?;
+        Ok(beyond)
+    }
+
+    /// What the points of `inside` run: with guards, and in the strips that do without.
+    fn instances(&self, t: &Tiling, inside: &isl::Set) -> Result<(isl::UnionSet, isl::UnionSet)> {
+        let ctx = &self.scop.ctx;
         let (mut scheduled, mut unguarded) = (isl::UnionSet::empty(ctx)?, isl::UnionSet::empty(ctx)?);
         for set in t.schedule.domain()?.sets()? {
             let name = set.tuple_name()?.unwrap_or_default();
@@ -130,10 +139,7 @@ impl Checker<'_> {
             }
             scheduled = scheduled.union(exists)?;
         }
-        self.report_set(Rule::ThreadDomain, &k.name, by_map.clone().subtract(scheduled.clone())?)?;
-        let beyond = scheduled.union(unguarded)?.subtract(by_map)?;
-        self.report_set(Rule::ThreadDomain, &k.name, beyond.clone().intersect_params(of_launch)?)?;
-        Ok(beyond)
+        Ok((scheduled, unguarded))
     }
 
     /// Rule 2, what points read that the launch does not have: `[params, _h*, _b*, _v*] -> { S[i] }`.
