@@ -5,7 +5,6 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/AliasAnalysis.h"
-#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -14,25 +13,11 @@
 using namespace llvm;
 using pollyrs::Session;
 
-// Whether two objects are arrays of their own, whose overlap is looked for before a launch. Loads are of two places
-// that differ; a local variable that holds a pointer says nothing yet.
-static bool areArraysOfTheirOwn(const Value *A, const Value *B, AAResults &AA) {
-  auto *LoadA = dyn_cast<LoadInst>(A), *LoadB = dyn_cast<LoadInst>(B);
-  for (const LoadInst *Load : {LoadA, LoadB})
-    if (Load && isa<AllocaInst>(getUnderlyingObject(Load->getPointerOperand(), 0)))
-      return false;
-  if (LoadA && LoadB)
-    return AA.isNoAlias(MemoryLocation::get(LoadA), MemoryLocation::get(LoadB));
-  return A != B;
-}
-
-// Whether both results are apart. (Of results that go to one place the library says which one stays.)
+// Whether both results are surely apart. (Of results that go to one place the library says which one stays, by the
+// argument; the code that is left for the host has the two calls as well, so that a check before a launch is not enough.)
 static bool areApart(const CallInst &Call, AAResults &AA) {
-  const Value *Sine = Call.getArgOperand(1), *Cosine = Call.getArgOperand(2);
-  if (areArraysOfTheirOwn(getUnderlyingObject(Sine, 0), getUnderlyingObject(Cosine, 0), AA))
-    return true;
   LocationSize Size = LocationSize::precise(Call.getModule()->getDataLayout().getTypeStoreSize(Call.getArgOperand(0)->getType()));
-  return AA.isNoAlias(MemoryLocation(Sine, Size), MemoryLocation(Cosine, Size));
+  return AA.isNoAlias(MemoryLocation(Call.getArgOperand(1), Size), MemoryLocation(Call.getArgOperand(2), Size));
 }
 
 // Whether it is `sincos(x, &s, &c)` of the C library, or that of floats.
