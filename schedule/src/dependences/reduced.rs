@@ -8,8 +8,8 @@
 //! **Invariant.** What is found for an array is all pairs of a write and a later access of one cell, or those of
 //! them that do not follow from others by transitivity.
 //!
-//! **Way.** Where all arrays together are too much, each has its part of the budget. Where that is not enough no write hides another, and any cell may
-//! hold what it held before: a superset, which takes intersections alone ([`pairs`]).
+//! **Way.** Where all arrays together are too much, each has its part of the budget. Where that is not enough no write
+//! hides another, and any cell may hold what it held before: a superset, which takes intersections alone ([`pairs`]).
 
 use crate::{Result, is_quota};
 use isl::DimType;
