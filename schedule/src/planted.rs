@@ -3,7 +3,7 @@
 //! Only with the feature `planted`, and then only the one that `POLLYRS_PLANT` names; otherwise [`planted`] is a constant.
 
 /// Every bug, and what it breaks.
-pub const BUGS: [(&str, &str); 46] = [
+pub const BUGS: [(&str, &str); 47] = [
     ("no-anti", "dependences: no anti dependences"),
     ("no-flow", "dependences: no flow dependences"),
     ("coincident", "scheduler: every member of a band is coincident"),
@@ -18,6 +18,7 @@ pub const BUGS: [(&str, &str); 46] = [
     ("barrier-after", "promotion: no barrier between a buffer's contents and its reads"),
     ("shared-bytes", "promotion: half the shared memory is asked for"),
     ("lane-round", "promotion: lanes leave the elements of their first round out"),
+    ("strip-without", "strips: a statement with instances in a strip is left out of its code"),
     ("stage-buffer", "stages: a strip is copied to the buffers of the one that is being computed"),
     ("last-chunk", "stages: rows that begin in the middle of a chunk go without their last one"),
     ("rest", "windows: iterations that run side by side go beyond the last one"),
