@@ -119,15 +119,15 @@ fn total_through(
     let inner: Vec<Value> = found.instructions.iter().copied().chain([old]).collect();
     let in_body = |v: Value| s.body.contains(&ValueHandle(v as usize));
     let held = ir::elem_type(ir::type_of(new)) == Some(elem);
-    // What the value is computed from.
-    let (mut needs, mut next) = (Vec::new(), vec![found.value]);
+    // What the value is computed from. (The cell itself is no instruction of the body where it is read ahead of it.)
+    let (mut needs, mut next, mut apart) = (Vec::new(), vec![found.value], true);
     while let Some(v) = next.pop() {
+        apart &= !inner.contains(&v);
         if in_body(v) && !needs.contains(&v) {
             needs.push(v);
             next.extend(ir::operands(v));
         }
     }
-    let apart = found.value != old && !needs.iter().chain([&found.value]).any(|v| inner.contains(v));
     if !held || !apart || !found.instructions.iter().all(|i| in_body(*i)) {
         return None;
     }

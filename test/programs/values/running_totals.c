@@ -1,6 +1,6 @@
 // Running totals (scans) in parts of 16, 64 and 32: inclusive and exclusive, backwards, with the total used behind, sums and products that wrap, minima, maxima
 // and bit operations, several in a loop, with what they need ahead and what needs them behind, in memory, in place, along rows; NaNs and zeros of both signs.
-// Sums of floating-point numbers that may not be regrouped stay.
+// Sums of floating-point numbers that may not be regrouped stay, and so does what is added up of the total itself.
 //
 // ARGS: 257 3
 // ARGS: 0 1
@@ -149,6 +149,34 @@ KEEP void ordered(int n, const double *restrict x, double *restrict y) {
   }
 }
 
+// What is added depends on the total itself: none of these is one.
+KEEP unsigned hashed(int n, const unsigned *restrict x, unsigned *restrict y) {
+  unsigned h = 1315423911;
+  for (int i = 0; i < n; i++) {
+    h ^= (h << 5) + x[i] + (h >> 2);
+    y[i] = h;
+  }
+  return h;
+}
+
+KEEP unsigned doubled(int n, const unsigned *restrict x, unsigned *restrict y) {
+  unsigned s = 1;
+  for (int i = 0; i < n; i++) {
+    s += x[i] * (s >> 3);
+    y[i] = s;
+  }
+  return s;
+}
+
+KEEP void smoothed(int n, const float *restrict x, float *restrict y) {
+#pragma clang fp reassociate(on)
+  float s = 0;
+  for (int i = 0; i < n; i++) {
+    s += 0.25f * (x[i] - s);
+    y[i] = s;
+  }
+}
+
 KEEP void rows(int n, int m, const int x[n][m], int y[n][m]) {
   for (int i = 0; i < n; i++) {
     int s = i;
@@ -216,6 +244,14 @@ int main(int argc, char **argv) {
   show("offsets", y, bytes);
   regrouped(n, f, g);
   show("regrouped", g, bytes);
+  u = hashed(n, (unsigned *)x, (unsigned *)y);
+  printf("hashed %u\n", u);
+  show("hashed", y, bytes);
+  u = doubled(n, (unsigned *)x, (unsigned *)y);
+  printf("doubled %u\n", u);
+  show("doubled", y, bytes);
+  smoothed(n, f, g);
+  show("smoothed", g, bytes);
   for (size_t i = 0; i < all; i++)
     d[i] = example_uniform();
   ordered(n, d, e);
