@@ -175,7 +175,10 @@ fn build_kernel(
                 window::enter(&mut k, emit, iterators)?;
                 return match &full {
                     Some(tree) => element::branch_to_full(&mut k, draft, emit, tree, iterators),
-                    None => Ok(None),
+                    None => {
+                        k.storage.windows.passing = Some(window::passing(&k)?);
+                        Ok(None)
+                    }
                 };
             }
             if promotion::element(&mut k, emit, name, iterators)? {
@@ -260,10 +263,10 @@ fn unroll_loops(context: LLVMContextRef, function: LLVMValueRef, iterations: u32
     unroll(context, function, iterations, |end| unsafe { is_loop(end) });
 }
 
-/// Those of loops that store to nothing but registers.
+/// Those of loops that store to nothing but registers, and to cells that stay the same.
 fn unroll_sums(context: LLVMContextRef, function: LLVMValueRef) {
     // SAFETY: the terminators of the function's blocks.
-    unroll(context, function, UNROLL_SUMS, |end| unsafe { is_loop(end) && stores_to_registers(end) });
+    unroll(context, function, UNROLL_SUMS, |end| unsafe { is_loop(end) && stores_to_cells(end) });
 }
 
 fn unroll(
@@ -291,18 +294,19 @@ unsafe fn is_loop(end: LLVMValueRef) -> bool {
     }
 }
 
-/// Whether the block of a terminator stores, and to stack slots only.
+/// Whether the block of a terminator, which is a loop, stores, and to the same places in each iteration only.
 ///
 /// # Safety
 /// It is live.
-unsafe fn stores_to_registers(end: LLVMValueRef) -> bool {
+unsafe fn stores_to_cells(end: LLVMValueRef) -> bool {
     let mut any = false;
     // SAFETY: the caller's promise; the operands of stores.
     unsafe {
-        let mut i = LLVMGetFirstInstruction(LLVMGetInstructionParent(end));
+        let block = LLVMGetInstructionParent(end);
+        let mut i = LLVMGetFirstInstruction(block);
         while !i.is_null() {
             if !LLVMIsAStoreInst(i).is_null() {
-                if LLVMIsAAllocaInst(LLVMGetOperand(i, 1)).is_null() {
+                if !stays(LLVMGetOperand(i, 1), block, MOST_OPERATIONS) {
                     return false;
                 }
                 any = true;
@@ -311,4 +315,28 @@ unsafe fn stores_to_registers(end: LLVMValueRef) -> bool {
         }
     }
     any
+}
+
+/// An address is computed by so many operations, one after the other, where anyone looks.
+const MOST_OPERATIONS: u32 = 12;
+
+/// Whether a value is the same in each iteration of a loop of one block: computed by at most `operations` from what
+/// comes from outside, and from nothing that is loaded.
+///
+/// # Safety
+/// Both are live.
+unsafe fn stays(value: LLVMValueRef, block: LLVMBasicBlockRef, operations: u32) -> bool {
+    // SAFETY: the operands of an instruction; phis, which end the way back, have none that are looked at.
+    unsafe {
+        if LLVMIsAInstruction(value).is_null() || LLVMGetInstructionParent(value) != block {
+            return true;
+        }
+        let computes = !LLVMIsAGetElementPtrInst(value).is_null()
+            || !LLVMIsABinaryOperator(value).is_null()
+            || !LLVMIsACastInst(value).is_null();
+        computes
+            && operations > 0
+            && (0..LLVMGetNumOperands(value))
+                .all(|n| stays(LLVMGetOperand(value, n as u32), block, operations - 1))
+    }
 }

@@ -59,6 +59,9 @@ pub(crate) fn from_window(
         Some(set) => emit.sums_of_set(set)?,
         None => Some(Conditions::never()),
     };
+    if unneeded.as_ref().is_some_and(|c| c.constant() == Some(true)) {
+        return Ok(());
+    }
     let sums: Vec<_> = subscripts.iter().map(|s| emit.sum_of(*s)).collect();
     let waiting = Waiting { array, subscripts: sums, value, align, what: what.to_owned() };
     let here = k.ir.block();
@@ -66,9 +69,6 @@ pub(crate) fn from_window(
         && batch.begin == Some(here)
         && let Some(unneeded) = &unneeded
     {
-        if unneeded.constant() == Some(true) {
-            return Ok(());
-        }
         let lists = &mut batch.stores.0;
         match lists.iter_mut().find(|(c, _)| c == unneeded) {
             Some((_, list)) => list.push(waiting),

@@ -303,11 +303,17 @@ fn unrolled(node: isl::ScheduleNode, stages: usize, steps: bool) -> Result<isl::
     Ok(node)
 }
 
-/// The writes of the full stage `_p*` that need no store, as conditions on instances.
+/// The writes of the full stage `_p*`, or of a block's only stage, that need no store, as conditions on instances.
 pub(crate) fn passing(k: &KernelBuilder<'_>) -> Result<Passing> {
     let kernel = k.kernel;
     let mut out = Passing::new();
-    let (Some(full), Some(steps)) = (&kernel.full, &kernel.steps) else { return Ok(out) };
+    let Some(steps) = &kernel.steps else { return Ok(out) };
+    let only = isl::Set::read(steps.context(), &format!("{{ {ENTER}[] }}"))?;
+    let full = match &kernel.full {
+        Some(full) => full,
+        None if has_one_stage(kernel)? => &only,
+        None => return Ok(out),
+    };
     let ctx = full.context();
     let n = full.dim(isl::DimType::Set)? as usize;
     let (p, c) = (stage_params(n), (0..=n).map(|d| format!("c{d}")).collect::<Vec<_>>());
@@ -340,6 +346,17 @@ pub(crate) fn passing(k: &KernelBuilder<'_>) -> Result<Passing> {
         }
     }
     Ok(out)
+}
+
+/// Whether the steps of a block are one stage, with one coordinate: rows.
+fn has_one_stage(kernel: &MappedKernel) -> Result<bool> {
+    let Some(steps) = &kernel.steps else { return Ok(false) };
+    for m in steps.maps()? {
+        if m.dim(isl::DimType::Out)? != 1 {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Whether the stage `p` is full; `emit` learns its coordinates.

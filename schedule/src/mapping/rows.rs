@@ -6,7 +6,8 @@
 //! _enter;  for turns { _in0(s0, s1) };  _barrier(-1);  the steps, with a barrier behind each
 //! ```
 //! A window has the block's rows and a column more than a row may be long, so that threads with a row each
-//! are in different banks. What is written goes to memory as well.
+//! are in different banks. What is written goes to memory as well, unless only the block reads it, and
+//! something writes the element again: exponentials of which quotients take the place.
 
 use super::leaf::Leaf;
 use super::site::Site;
@@ -16,7 +17,7 @@ use crate::strategy::{COLUMNS, arrays_of_rows, rows_of_block};
 use crate::tree::Tree;
 use crate::{Dependences, Result, ScheduleError};
 use pollyrs_isl as isl;
-use pollyrs_scop::Scop;
+use pollyrs_scop::{AccessKind, ArrayId, Scop};
 
 /// The step of copies, ahead of all others.
 pub(super) const BEFORE: i64 = -1;
@@ -63,7 +64,7 @@ pub(super) fn staging(
             isl::PwAff::read(ctx, &format!("[_b0] -> {{ {ENTER}[] -> [({first})] }}"))?,
             isl::PwAff::read(ctx, &format!("{{ {ENTER}[] -> [(0)] }}"))?,
         ];
-        let passing = isl::UnionMap::empty(ctx)?;
+        let passing = passing(scop, deps, domain, r.array)?;
         let size = vec![rows as u32, COLUMNS as u32 + 1];
         let from_before = from_before(deps, domain, name)?;
         let copied = rows - i64::from(planted("row-copy"));
@@ -94,6 +95,33 @@ fn from_before(deps: &Dependences, domain: &isl::UnionSet, array: &str) -> Resul
         }
     }
     Ok(elements.coalesce()?)
+}
+
+/// `{ S[i] -> _enter[] }`: writes to an array that need no store. All that read their values are instances of the launch, hence of the block, as no
+/// dependence joins two rows; and their elements are surely written again. Statements that have other instances as well store all: a condition
+/// on an instance would take as long as its store.
+fn passing(scop: &Scop, deps: &Dependences, domain: &isl::UnionSet, array: ArrayId) -> Result<isl::UnionMap> {
+    let ctx = &scop.ctx;
+    let writes = scop.accesses(|_, a| a.array == array && a.kind != AccessKind::Read)?;
+    let surely = scop.accesses(|_, a| a.array == array && a.kind == AccessKind::MustWrite)?;
+    let again = writes.apply_range(surely.reverse()?)?.intersect(deps.output.clone())?.domain()?;
+    let mut seen = isl::UnionSet::empty(ctx)?;
+    for m in deps.tagged_flow.maps()? {
+        let cell = m.clone().range()?.unwrap()?.tuple_name(isl::DimType::Out)?;
+        if cell.as_ref() == Some(&scop.array(array).name) {
+            let readers = isl::UnionMap::from_map(m)?.range_factor_domain()?;
+            let inside = readers.clone().intersect_range(domain.clone())?;
+            seen = seen.union(readers.subtract(inside)?.domain()?)?;
+        }
+    }
+    let mut left = isl::UnionSet::empty(ctx)?;
+    for set in domain.sets()? {
+        let own = isl::UnionSet::from_set(set)?;
+        if own.is_subset(&again)? && own.is_disjoint(&seen)? {
+            left = left.union(own)?;
+        }
+    }
+    Ok(left.product_map(isl::UnionSet::read(ctx, &format!("{{ {ENTER}[] }}"))?)?)
 }
 
 impl Staging {

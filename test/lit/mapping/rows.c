@@ -17,6 +17,8 @@
 // CHECK:      S6[i0, i1] -> [3]
 // CHECK:      window _in0 array 0 size [8, 1025]
 // CHECK:      window _in1 array 1 size [8, 1025]
+// Exponentials, of which quotients take the place, stay in shared memory.
+// CHECK:      passing {{.*}} S4[i0, i1] -> _enter[]
 // CHECK:      _in0[
 // What nobody reads before it is written is not copied.
 // CHECK-NOT:  _in1[
