@@ -52,6 +52,7 @@ const SOURCES: &[&str] = &[
     "unwritten.cpp",
     "vectors.cpp",
     "version.cpp",
+    "words.cpp",
     "plugin.cpp",
 ];
 

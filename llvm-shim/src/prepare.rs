@@ -485,6 +485,17 @@ impl Session {
         Ok(unsafe { sys::prs_split_sines(self.raw, f) })
     }
 
+    /// Structures of a few bytes that calling conventions pass in one register (`struct { unsigned char r, g, b; }` as
+    /// `i24`, `struct { float value; int place; }` as `i64`) are their members again, inside loops: what is stored of
+    /// several numbers becomes a store of each, and a load of which parts are used a load of each. A number of a
+    /// width that memory is accessed in stays one where nothing of its object is accessed in narrower ones: a pixel
+    /// `a << 24 | r << 16 | g << 8 | b` is one. Nothing is done where memory has the highest byte first.
+    pub fn split_words(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_split_words(self.raw, f) })
+    }
+
     /// Tells LLVM of calls of the mathematical library what holds for all of them: they return, and write `errno` at most.
     pub fn describe_math_calls(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;

@@ -206,6 +206,7 @@ unsafe extern "C" {
     pub fn prs_mark_rows(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_restore_rows(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_split_sines(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_split_words(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_describe_math_calls(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_assume_no_errno(s: *mut RawSession, f: LLVMValueRef) -> bool;
     /// False if a call was lost.

@@ -240,6 +240,12 @@ impl<'a> Builder<'a> {
             ScevKind::Unknown(v) => self.name_of(*v),
             ScevKind::Mul(ops) => join(ops, "*"),
             ScevKind::Add(ops) => join(ops, "+"),
+            ScevKind::UDiv(a, _) if self.part(e).is_some() => {
+                format!("the upper part of {}", self.describe(a))
+            }
+            ScevKind::Truncate(a) if matches!(a.kind, ScevKind::Unknown(_)) && self.part(e).is_some() => {
+                format!("the lower part of {}", self.describe(a))
+            }
             ScevKind::UDiv(a, b) => {
                 let a = match a.kind {
                     ScevKind::Add(_) => format!("({})", self.describe(a)),

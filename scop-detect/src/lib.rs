@@ -54,6 +54,7 @@ mod fields;
 mod finish;
 mod flow;
 mod found;
+mod halves;
 mod in_place;
 mod inspect;
 mod instructions;

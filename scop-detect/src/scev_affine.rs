@@ -87,6 +87,9 @@ impl Builder<'_> {
         if self.is_invariant(e) && holds_pointer(e) {
             return self.param_value(e, place);
         }
+        if let Some(part) = self.part(e) {
+            return self.param_value(&part, place);
+        }
         match &e.kind {
             ScevKind::Constant(c) => Ok(Affine { pwa: self.constant(*c, place)?, exact: true }),
             ScevKind::Unknown(v) if self.defined_inside(*v) => self.instruction(*v, e, place),
@@ -131,7 +134,10 @@ impl Builder<'_> {
                 Ok(Affine { pwa: self.unsigned(x, place)?.neg()?, exact: true })
             }
             ScevKind::SignExtend(x) => Ok(Affine { pwa: self.exact(x, place)?, exact: true }),
-            ScevKind::ZeroExtend(x) => Ok(Affine { pwa: self.unsigned(x, place)?, exact: true }),
+            ScevKind::ZeroExtend(x) => {
+                let x = self.with_sign(x).unwrap_or_else(|| (**x).clone());
+                Ok(Affine { pwa: self.unsigned(&x, place)?, exact: true })
+            }
             ScevKind::Truncate(x) => Ok(Affine { pwa: self.congruent(x, place)?.pwa, exact: false }),
             ScevKind::UDiv(a, b) => match b.kind {
                 ScevKind::Constant(c) if c > 0 => {
@@ -418,7 +424,9 @@ impl Builder<'_> {
     ) -> Result<Polynomial, Stop> {
         match &e.kind {
             ScevKind::Constant(c) => Ok(Polynomial::constant(*c)),
-            _ if place.value_dim(e).is_some() => self.affine_polynomial(e, place, quasi),
+            _ if place.value_dim(e).is_some() || self.part(e).is_some() => {
+                self.affine_polynomial(e, place, quasi)
+            }
             ScevKind::Add(_) if is_remainder(e) => self.affine_polynomial(e, place, quasi),
             ScevKind::Add(ops) => {
                 let mut p = Polynomial::zero();

@@ -134,6 +134,9 @@ pub fn values(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
         session.drop_stack_saves(f)?;
         session.run_passes(f, VALUES)?;
     }
+    if session.split_words(f)? {
+        session.run_passes(f, SIMPLIFY)?;
+    }
     // Pointers to the results are values only now.
     if session.split_sines(f)? {
         session.describe_math_calls(f)?;
