@@ -10,6 +10,7 @@ use crate::found::{Chosen, FoundUpdate, Inspected, KnownRange, ParamEntry, Uncov
 use crate::ir::{self, Block, Value, comes_back};
 use crate::place::Place;
 use crate::region::Candidate;
+use crate::remainders::remainder_by_number;
 use crate::unwritten::Assumed;
 use isl::{DimType, PwAff, Set, Space};
 use pollyrs_delinearize::{Known, Residue};
@@ -239,13 +240,16 @@ impl<'a> Builder<'a> {
             ScevKind::Constant(c) => c.to_string(),
             ScevKind::Unknown(v) => self.name_of(*v),
             ScevKind::Mul(ops) => join(ops, "*"),
-            ScevKind::Add(ops) => join(ops, "+"),
             ScevKind::UDiv(a, _) if self.part(e).is_some() => {
                 format!("the upper part of {}", self.describe(a))
             }
             ScevKind::Truncate(a) if matches!(a.kind, ScevKind::Unknown(_)) && self.part(e).is_some() => {
                 format!("the lower part of {}", self.describe(a))
             }
+            ScevKind::Add(ops) => match remainder_by_number(ops) {
+                Some((x, n)) => format!("{} % {n}", self.describe(x)),
+                None => join(ops, "+"),
+            },
             ScevKind::UDiv(a, b) => {
                 let a = match a.kind {
                     ScevKind::Add(_) => format!("({})", self.describe(a)),

@@ -90,6 +90,12 @@ impl Builder<'_> {
         if let Some(part) = self.part(e) {
             return self.param_value(&part, place);
         }
+        if self.is_invariant(e) && self.is_part(e) {
+            return self.param_value(e, place);
+        }
+        if let Some(sum) = self.sum_of_a_remainder(e, place)? {
+            return Ok(sum);
+        }
         match &e.kind {
             ScevKind::Constant(c) => Ok(Affine { pwa: self.constant(*c, place)?, exact: true }),
             ScevKind::Unknown(v) if self.defined_inside(*v) => self.instruction(*v, e, place),
@@ -174,7 +180,7 @@ impl Builder<'_> {
         Ok(Affine { pwa: self.param_aff(i, place.space()?)?, exact: true })
     }
 
-    fn scale(&self, p: PwAff, by: i128) -> Result<PwAff, Stop> {
+    pub fn scale(&self, p: PwAff, by: i128) -> Result<PwAff, Stop> {
         let by = i64::try_from(by).map_err(|_| Stop::Blocker(by.to_string()))?;
         Ok(p.scale(Val::int(&self.ctx, by)?)?)
     }
@@ -271,6 +277,17 @@ impl Builder<'_> {
         let p = self.param(&self.an.iteration(l)).ok()?;
         self.at_least(p, 0).ok()?;
         Some((p, 0))
+    }
+
+    /// What is known of a parameter.
+    pub fn within(&mut self, p: usize, least: i128, most: i128) -> Result<(), Stop> {
+        let (Ok(least), Ok(most)) = (i64::try_from(least), i64::try_from(most)) else { return Ok(()) };
+        let space = isl::Space::params_named(&self.ctx, [self.params[p].name.as_str()])?;
+        let range = Set::universe(space)?
+            .lower_bound_val(DimType::Param, 0, Val::int(&self.ctx, least)?)?
+            .upper_bound_val(DimType::Param, 0, Val::int(&self.ctx, most)?)?;
+        self.context = self.context.clone().intersect(range)?;
+        Ok(())
     }
 
     /// Notes that parameter `p` is never below `least`.

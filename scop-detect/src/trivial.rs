@@ -2,7 +2,8 @@
 //!
 //! **Problem.** A loop that is on the device where `step >= n` is there for one iteration, and nowhere else;
 //! a remark would call it offloaded all the same. So it would if a row had to hold all elements that an index
-//! of 32 bits can name. Such a model is refused, for what it assumes.
+//! of 32 bits can name. Such a model is refused, for what it assumes. So is one of two versions of a loop,
+//! `if (step == 1)`, where what is assumed leaves one of them no iterations: each may be a model by itself.
 //!
 //! **Approach.** There are parameters for which all loops of all statements have a few iterations, but for
 //! those that never have, and none has more than memory has elements. If the assumptions leave none of these
@@ -22,6 +23,8 @@ const FEWEST: i64 = 2;
 const MANY: i64 = 16;
 /// A loop has fewer iterations than this, whatever an index of 32 bits could name.
 const LARGE: i64 = 1 << 28;
+/// Statements of which each is looked at by itself.
+const VERSIONS: usize = 8;
 /// isl operations; without an answer the model is taken. A twentieth of a second.
 const OPERATIONS: u64 = 250_000;
 
@@ -57,10 +60,27 @@ impl Builder<'_> {
                 domains.push(domain);
             }
         }
-        let (free, left) = self.left(&domains, FEW)?;
-        if !left.is_empty()? || self.is_a_border(&domains)? {
-            return Ok(None);
+        let (free, left, others) = self.left(&domains, FEW)?;
+        if left.is_empty()? && !self.is_a_border(&domains)? {
+            return self.blame(&free);
         }
+        // What runs where the others don't is looked at by itself, if it is as deep.
+        let depth = domains.first().map_or(Ok(0), |d| d.dim(DimType::Set))?;
+        for other in others.into_iter().take(VERSIONS) {
+            let alone = std::slice::from_ref(&domains[other]);
+            if alone[0].dim(DimType::Set)? < depth {
+                break;
+            }
+            let (free, left, never) = self.left(alone, FEW)?;
+            if never.is_empty() && left.is_empty()? && !self.is_a_border(alone)? {
+                return self.blame(&free);
+            }
+        }
+        Ok(None)
+    }
+
+    /// What an assumption says that leaves none of these parameters; the last one where it takes several.
+    fn blame(&self, free: &Set) -> isl::Result<Option<String>> {
         for a in &self.assumptions {
             if free.is_disjoint(&a.set)? {
                 return Ok(Some(a.note.clone()));
@@ -69,19 +89,21 @@ impl Builder<'_> {
         Ok(self.assumptions.last().map(|a| a.note.clone()))
     }
 
-    /// The parameters for which all loops have `least` iterations and none has too many, and those of them
-    /// that the assumptions leave.
-    fn left(&self, domains: &[Set], least: i64) -> isl::Result<(Set, Set)> {
+    /// The parameters for which all loops have `least` iterations and none has too many, those of them that
+    /// the assumptions leave, and the domains that have not as many where those before them have.
+    fn left(&self, domains: &[Set], least: i64) -> isl::Result<(Set, Set, Vec<usize>)> {
+        let mut others = Vec::new();
         let mut free = self.context.clone();
         let mut assumed = free.clone();
         for a in &self.assumptions {
             assumed = assumed.intersect(a.set.clone())?;
         }
-        for domain in domains {
+        for (i, domain) in domains.iter().enumerate() {
             for d in 0..domain.dim(DimType::Set)? {
                 let long = spread(domain, d, least)?;
                 let next = free.clone().intersect(long.clone())?;
                 if next.is_empty()? {
+                    others.push(i);
                     continue;
                 }
                 free = next;
@@ -99,13 +121,14 @@ impl Builder<'_> {
                 assumed = assumed.subtract(huge)?;
             }
         }
-        Ok((free, assumed))
+        others.dedup();
+        Ok((free, assumed, others))
     }
 
     /// Whether what is left are a few rows along the border of a grid: no loop is for one iteration only, and
     /// in each nest there is one with many.
     fn is_a_border(&self, domains: &[Set]) -> isl::Result<bool> {
-        let (_, left) = self.left(domains, FEWEST)?;
+        let (_, left, _) = self.left(domains, FEWEST)?;
         let mut is = !left.is_empty()?;
         for domain in domains {
             let mut along = false;
