@@ -28,6 +28,7 @@
 //! ```
 
 mod apart;
+mod appends;
 mod base;
 pub mod dependences;
 mod domains;

@@ -3,7 +3,7 @@
 //! Only with the feature `planted`, and then only the one that `POLLYRS_PLANT` names; otherwise [`planted`] is a constant.
 
 /// Every bug, and what it breaks.
-pub const BUGS: [(&str, &str); 47] = [
+pub const BUGS: [(&str, &str); 48] = [
     ("no-anti", "dependences: no anti dependences"),
     ("no-flow", "dependences: no flow dependences"),
     ("coincident", "scheduler: every member of a band is coincident"),
@@ -31,6 +31,7 @@ pub const BUGS: [(&str, &str); 47] = [
     ("side-columns", "stencil: all blocks at the sides compute the first column"),
     ("pair-order", "reductions: parts of updates whose order counts are no runs"),
     ("scan-start", "scans: a part of a running total begins with the total behind it"),
+    ("append-count", "scans: what is appended goes where the count of the first iteration says"),
     ("carry-start", "scans: a cell takes its first value behind the loop that needs it"),
     ("phases", "time tiles: the phases of a time tile are reversed"),
     ("step-barrier", "time tiles: the code has no barriers between steps"),

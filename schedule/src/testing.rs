@@ -91,6 +91,7 @@ pub fn scop(text: &str) -> Scop {
         in_place: vec![],
         unwritten: vec![],
         inspections: vec![],
+        appends: vec![],
         loops: vec![],
         ctx,
     };

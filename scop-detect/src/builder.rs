@@ -4,6 +4,7 @@
 //! and the ones before it; parameters are never removed, so indices into `params` stay valid.
 
 use crate::DetectOptions;
+use crate::appends::Appended;
 use crate::cfg::Cfg;
 use crate::fail::{Fail, Stop, value_location};
 use crate::found::{Chosen, FoundUpdate, Inspected, KnownRange, ParamEntry, Uncovered, WIDE_BOUND};
@@ -49,6 +50,8 @@ pub(crate) struct Builder<'a> {
     pub chosen: BTreeMap<Value, Vec<Chosen>>,
     /// What stores do to elements that data chooses, by store: see [`crate::updates`].
     pub updates: BTreeMap<Value, FoundUpdate>,
+    /// Arrays that are appended to: see [`crate::appends`].
+    pub appended: Vec<Appended>,
     /// What is looked at before the SCoP runs: see [`crate::inspect`].
     pub inspections: Vec<Inspected>,
     /// Loads whose elements are bounded by loops that data counts: see [`crate::counted`].
@@ -99,6 +102,7 @@ impl<'a> Builder<'a> {
             residues: BTreeMap::new(),
             chosen: BTreeMap::new(),
             updates: BTreeMap::new(),
+            appended: Vec::new(),
             inspections: Vec::new(),
             inspecting: false,
             assuming: false,

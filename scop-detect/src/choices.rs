@@ -80,7 +80,7 @@ impl Builder<'_> {
                     Ok(own)
                 } else if x.bits <= NARROW {
                     self.between(place, 0, (1 << x.bits) - 1)
-                } else if self.is_inspected(&own)?
+                } else if (self.is_inspected(&own)? || self.is_count(x))
                     && is_bounded(&own)?
                     && self.assume_not_negative(&own, place, &self.describe(x))?
                 {
@@ -112,6 +112,9 @@ impl Builder<'_> {
             }
             (Some(Op::LLVMLoad), _) => Ok(self.inspected_values(flow, v, place)?.unwrap_or(any)),
             (Some(Op::LLVMPHI | Op::LLVMSelect | Op::LLVMFreeze), _) => {
+                if let Some(values) = self.counted_values(v, place)? {
+                    return Ok(values);
+                }
                 Ok(self.among(flow, v, place, depth)?.unwrap_or(any))
             }
             _ => Ok(any),

@@ -13,7 +13,7 @@
 //! iterations before: of what its sources depend on, the loop and those inside it are projected out.
 //!
 //! **Invariants.** Only loads, and stores of updates in any order ([`crate::updates`]) or to elements that
-//! are proved to be different ([`crate::scatters`]): others would order all iterations. A set holds whatever
+//! are proved to be different ([`crate::scatters`], [`crate::appends`]): others would order all iterations. A set holds whatever
 //! the data is. The value is an instruction before the load, so that the statement can have it.
 //!
 //! **Example.** `for (j = 1; j < n; j++) if (x[j] > x[best]) best = j;` reads `x[v]`, `0 <= v < n`, as `best`
@@ -101,7 +101,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The same for a store, if an inspected integer alone chooses its element.
+    /// The same for a store, if an inspected integer or a count alone chooses its element.
     fn find_listed(&mut self, flow: &Flow, store: Value) -> Result<(), Fail> {
         let (Ok(base), Some(place)) = (base_of(self, store), self.place_of(flow, store)) else {
             return Ok(());
@@ -123,9 +123,10 @@ impl Builder<'_> {
         }
         let mut fine = found.len() == 1;
         if fine {
+            found.iter_mut().for_each(|c| self.choose_count(c));
             self.chosen.insert(store, found);
             fine = self.trial(|me| me.chosen_access(flow, store, base, place.clone()).map(drop))?.is_ok()
-                && self.listed(store).is_some();
+                && (self.listed(store).is_some() || self.appends(store).is_some());
         }
         self.inspecting = false;
         if !fine {

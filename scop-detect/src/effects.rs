@@ -129,6 +129,7 @@ impl Builder<'_> {
             let mut e = self.subregion_effect(flow, &mut fx, k)?;
             for v in stores {
                 e.tree.insert(self.cfg.position(v), v);
+                self.read_count(flow, &mut fx, &mut e, v)?;
                 for o in [ir::operand(v, 0)].into_iter().chain(self.chosen_by(v)) {
                     self.resolve(flow, &mut fx, &mut e, o)?;
                 }
@@ -139,6 +140,7 @@ impl Builder<'_> {
             let block = ir::parent(v).unwrap_or(self.region.entry);
             let place = self.place(flow, block, Some(v))?;
             let mut e = new_effect(block, self.cfg.position(v).1, Out::Store(v), &place, true);
+            self.read_count(flow, &mut fx, &mut e, v)?;
             for o in [ir::operand(v, 0)].into_iter().chain(self.chosen_by(v)) {
                 self.resolve(flow, &mut fx, &mut e, o)?;
             }
@@ -199,6 +201,22 @@ impl Builder<'_> {
             }
         }
         Ok(fx)
+    }
+
+    /// Lets a store that is appended read its count from a copy, with a cell for each iteration.
+    fn read_count(
+        &mut self,
+        flow: &Flow,
+        fx: &mut Effects,
+        e: &mut Effect,
+        store: Value,
+    ) -> Result<(), Fail> {
+        let Some((count, _)) = self.appends(store) else { return Ok(()) };
+        let cell = self.cell(flow, fx, CellKind::Scalar, count, e.loops.len())?;
+        e.done.insert(count);
+        e.reads.retain(|(v, _)| *v != count);
+        e.reads.push((count, cell));
+        Ok(())
     }
 
     fn write_cells(&mut self, flow: &Flow, fx: &mut Effects) -> Result<(), Fail> {

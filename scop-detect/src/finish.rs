@@ -83,10 +83,10 @@ fn tidy_value(f: &PwAff, space: &Space) -> isl::Result<PwAff> {
 impl Builder<'_> {
     pub fn finish(
         mut self,
-        name: String,
-        function: String,
+        (name, function): (String, String),
         mut drafts: Vec<Draft>,
         arrays: Vec<Array>,
+        appends: Vec<Append>,
         invariants: &[Value],
     ) -> Result<Scop, Fail> {
         let alias_checks = self.alias_checks(&drafts, &arrays);
@@ -163,6 +163,7 @@ impl Builder<'_> {
             in_place,
             unwritten,
             inspections,
+            appends,
             long: false,
             loops,
             ctx: self.ctx.clone(),

@@ -16,6 +16,7 @@
 //!   statements   effects           → statements                                 (accesses, strides)
 //!   updates      sums and the like in elements that data chooses
 //!   scatters     stores to elements that a list gives
+//!   appends      stores to elements that a count gives
 //!   fields       members of structures, as arrays of one width each
 //!   finish       statements        → the finished Scop                          (schedule)
 //!   carried      cells of values that several loops carry, joined
@@ -36,6 +37,7 @@
 //! ```
 
 mod accesses;
+mod appends;
 mod blame;
 mod builder;
 mod candidates;

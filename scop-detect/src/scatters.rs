@@ -69,6 +69,9 @@ impl Builder<'_> {
                 (a.kind != AccessKind::Read && chosen && s.update_of(a).is_none()).then_some(store)
             });
             let Some(store) = scattered else { continue };
+            if self.add_appended(drafts, (ArrayId(id), array), &own, all)?.is_some() {
+                continue;
+            }
             let mut key = None;
             let mut places = Vec::new();
             for (d, a) in &own {
@@ -144,7 +147,7 @@ impl Builder<'_> {
     }
 }
 
-fn instruction(a: &Access) -> Option<Value> {
+pub(crate) fn instruction(a: &Access) -> Option<Value> {
     match a.value {
         AccessValue::Instruction(ValueHandle(v)) => Some(v as Value),
         _ => None,

@@ -15,14 +15,14 @@ use crate::flow::{Flow, Subregion};
 use crate::found::{Chosen, Draft};
 use crate::ir::{self, Op, Value, handle};
 use crate::place::Place;
-use crate::scalars::CellKind;
+use crate::scalars::{Cell, CellKind};
 use crate::scatters::Subscripts;
 use crate::subregions::describe;
 use isl::{DimType, Map, PwAff};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{LoopId, ScevExpr};
 use pollyrs_scop::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Effects that run as one statement.
 struct Group {
@@ -64,7 +64,7 @@ impl Builder<'_> {
         let flow = self.flow()?;
         let mut fx = self.effects(&flow)?;
         self.join_phis(&flow, &mut fx);
-        let groups = self.groups(&flow, fx.effects.clone())?;
+        let groups = self.groups(&flow, fx.effects.clone(), &fx.cells)?;
         let mut arrays = Vec::new();
         let mut drafts = Vec::new();
         for (n, g) in groups.iter().enumerate() {
@@ -77,7 +77,8 @@ impl Builder<'_> {
             return Err(Fail::new(RejectReason::NoParallelism { values: Vec::new() }, self.region.entry));
         }
         self.fault(&flow, &groups, &mut arrays)?;
-        self.finish(name, function, drafts, arrays, &fx.invariants)
+        let appends = self.totals_of_appends(|count, next| total_of(&groups, count, next))?;
+        self.finish((name, function), drafts, arrays, appends, &fx.invariants)
     }
 
     /// The cell in which kernels report calls that set `errno` and checks that fail. Each such call must run on the device whenever the
@@ -120,7 +121,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn groups(&self, flow: &Flow, effects: Vec<Effect>) -> Result<Vec<Group>, Fail> {
+    fn groups(&self, flow: &Flow, effects: Vec<Effect>, cells: &[Cell]) -> Result<Vec<Group>, Fail> {
         let order: BTreeMap<_, _> = flow.order.iter().enumerate().map(|(i, b)| (*b, i)).collect();
         let is_init = |e: &Effect| e.behind || e.loops.len() < flow.loops[&e.block].len();
         let mut sorted = Vec::new();
@@ -143,7 +144,7 @@ impl Builder<'_> {
             for j in 0..all.len() {
                 for i in (0..j).rev() {
                     let pair = all[i..=j].iter().all(|e| e.whole) && is_pair(&all[i], &all[j]);
-                    if pair || self.disturbs(&all[i], &all[j])? {
+                    if pair || self.disturbs(&all[i], &all[j], cells)? {
                         cuts.iter_mut().take(j + 1).skip(i).for_each(|c| *c = (*c).min(i));
                     }
                 }
@@ -165,9 +166,12 @@ impl Builder<'_> {
     }
 
     /// Whether `late`, run after `early`, would read something that `early` overwrites.
-    fn disturbs(&self, early: &Effect, late: &Effect) -> Result<bool, Fail> {
+    fn disturbs(&self, early: &Effect, late: &Effect, cells: &[Cell]) -> Result<bool, Fail> {
+        // (What reads the cell of a value does so behind the value.)
+        let again = |c: &usize| cells[*c].kind == CellKind::Phi;
         let written = |c: &usize| {
-            matches!(early.out, Out::Cell(_, own) if own == *c) || early.outs.iter().any(|(_, own)| own == c)
+            matches!(early.out, Out::Cell(_, own) if own == *c) && again(c)
+                || early.outs.iter().any(|(_, own)| own == c)
         };
         if late.reads.iter().any(|(_, c)| written(c)) {
             return Ok(true);
@@ -411,6 +415,21 @@ impl Builder<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// The statement that gives the PHI `count` at the head of a loop its next value, in the cell that a copy of it is read from.
+fn total_of(groups: &[Group], count: Value, next: Value) -> Option<StmtId> {
+    let all = || groups.iter().enumerate().flat_map(|(n, g)| g.effects.iter().map(move |e| (n, e)));
+    let mut cells = BTreeSet::new();
+    for (_, e) in all().filter(|(_, e)| matches!(e.out, Out::Cell(v, _) if v == count)) {
+        cells.extend(e.reads.iter().filter(|(v, _)| *v == count).map(|(_, c)| *c));
+    }
+    let writes = |e: &Effect| matches!(e.out, Out::Cell(v, c) if v == next && cells.contains(&c));
+    let mut found = all().filter(|(_, e)| writes(e) && !e.loops.is_empty());
+    match (found.next(), found.next()) {
+        (Some((n, _)), None) => Some(StmtId(n)),
+        _ => None,
     }
 }
 

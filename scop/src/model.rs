@@ -199,8 +199,8 @@ pub struct Access {
     /// For accesses of the statement's [`Subregion`], and those whose subscripts depend on data: which element one execution of the
     /// instruction touches. `relation` holds all that the instance may touch and need not be single-valued nor total.
     pub within: Option<Within>,
-    /// `[params] -> { Stmt[i...] -> place[p...] }`, where data chooses the element and an inspection proves that different places have different
-    /// elements: two accesses of the array meet only where their places do. All accesses of the array have one then.
+    /// `[params] -> { Stmt[i...] -> place[p...] }`, where data chooses the element and an inspection or a count ([`Append`]) proves that different places
+    /// have different elements: two accesses of the array meet only where their places do. All accesses of the array have one then.
     pub place: Option<isl::Map>,
 }
 
@@ -547,6 +547,19 @@ pub struct Inspection {
     pub display: String,
 }
 
+/// Stores to elements that a running total gives, which goes up wherever one is made: what [`Access::place`] of them relies on.
+///
+/// **Example.** Of `for (i) if (a[i] > 0) out[k++] = a[i];` the total is the statement `k += a[i] > 0`, and the store has the place `{ S[i] -> place[i] }`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Append {
+    /// Memory that nothing else accesses.
+    pub array: ArrayId,
+    /// Each instance adds to its cell: 0 or more without wrapping, and `step` or more where an access of the array is made whose place is the instance.
+    pub total: StmtId,
+    /// At least 1.
+    pub step: i64,
+}
+
 /// Where the SCoP is in the host function. Handles are basic blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
@@ -588,6 +601,7 @@ pub struct Scop {
     pub unwritten: Vec<Unwritten>,
     /// In the order in which they are made.
     pub inspections: Vec<Inspection>,
+    pub appends: Vec<Append>,
     /// Source lines of the loops inside, for messages; one entry a loop.
     pub loops: Vec<Option<Location>>,
     /// Made of loops of their own that were cut into runs, which only long ones are worth: estimates take them for such.

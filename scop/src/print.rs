@@ -61,6 +61,10 @@ impl fmt::Display for Scop {
             let distinct = if i.distinct { ", all different" } else { "" };
             writeln!(f, "  inspect {low} to {high}{distinct}: {}", i.elements)?;
         }
+        for a in &self.appends {
+            let (name, total) = (&self.array(a.array).name, &self.statements[a.total.0].name);
+            writeln!(f, "  append to {name}: the total of {total} goes up by {} or more", a.step)?;
+        }
         for s in &self.statements {
             writeln!(f, "  statement {}", s.name)?;
             writeln!(f, "    domain {}", s.domain)?;

@@ -78,7 +78,7 @@ pub fn verify(scop: &Scop) -> Result<(), VerifyError> {
         };
         let ops: BTreeSet<Option<UpdateOp>> = own().map(|(s, a)| s.update_of(a).map(|u| u.op)).collect();
         let placed: BTreeSet<bool> = own().map(|(_, a)| a.place.is_some()).collect();
-        let distinct = scop.inspections.iter().any(|i| i.distinct);
+        let distinct = scop.inspections.iter().any(|i| i.distinct) || appended(scop, ArrayId(id));
         if ops.len() > 1 || placed.len() > 1 || placed.contains(&true) && !distinct {
             return Err(VerifyError::Update(array.name.clone()));
         }
@@ -93,6 +93,12 @@ pub fn verify(scop: &Scop) -> Result<(), VerifyError> {
         return Err(VerifyError::Schedule);
     }
     Ok(())
+}
+
+/// Whether an array is appended to, in the way that the model says.
+fn appended(scop: &Scop, array: ArrayId) -> bool {
+    let own = |a: &&Append| a.array == array && a.step > 0 && a.total.0 < scop.statements.len();
+    scop.appends.iter().find(own).is_some()
 }
 
 fn verify_access(scop: &Scop, s: &Statement, a: &Access) -> Result<(), VerifyError> {

@@ -1,4 +1,4 @@
-// Running totals, of which each part begins with those before it.
+// Running totals, of which each part begins with those before it, and elements that are stored where a count says.
 #include "planted.h"
 
 #define N 3000
@@ -16,6 +16,14 @@ static void elements(int n, const double *restrict x, int *restrict y) {
     y[i] = y[i - 1] + (int)x[i];
 }
 
+static int chosen(int n, const double *restrict x, double *restrict y) {
+  int k = 0;
+  for (int i = 0; i < n; i++)
+    if (x[i] > 3)
+      y[k++] = x[i];
+  return k;
+}
+
 int main(void) {
   double *x = matrix(N, 1), *out = matrix(N, 1);
   for (volatile int i = 0; i < N; i++)
@@ -27,5 +35,7 @@ int main(void) {
   elements(N, x, y);
   for (volatile int i = 0; i < N; i++)
     out[i] = y[i];
+  show(out, N);
+  out[0] = chosen(N, x, out + 1);
   show(out, N);
 }

@@ -56,6 +56,7 @@ impl<'c> Fixture<'c> {
             in_place: vec![],
             unwritten: vec![],
             inspections: vec![],
+            appends: vec![],
             loops: vec![],
             ctx,
         };

@@ -33,9 +33,9 @@ pub use expand::expand;
 pub use initial::initial;
 
 use crate::dependences::dependences_within;
-use crate::planted;
 use crate::strategy::{self, Placed, ScheduleOptions};
 use crate::{Dependences, Result, ScheduleError, ScheduleTree, budgeted};
+use crate::{appends, planted};
 use pollyrs_isl as isl;
 use pollyrs_scop::{Scop, StmtId};
 use std::collections::BTreeMap;
@@ -98,8 +98,14 @@ const REWRITINGS: [Rewriting; 2] = [initial, expand];
 
 /// The schedule of the SCoP or of what is made of it, whichever is estimated to run faster.
 pub fn schedule(scop: Scop, deps: Dependences, options: &ScheduleOptions) -> Result<Scheduled> {
+    let (mut scop, mut deps) = appends::planted_bug(scop, deps)?;
+    if let Some(why) = appends::check(&scop, &deps, options.budget)?.first()
+        && !planted::unproved()
+    {
+        planted::refused("append-count", why);
+        return Err(ScheduleError::Unsupported("elements that are not appended one after the other"));
+    }
     let mut best = strategy::placed(&scop, &deps, options);
-    let (mut scop, mut deps) = (scop, deps);
     if options.scheduler == strategy::Scheduler::Auto {
         for rewriting in REWRITINGS {
             if matches!(&best, Ok(b) if strategy::near_ideal(b)) {

@@ -187,8 +187,7 @@ fn inside(scop: &Scop, m: &isl::UnionPwAff, domain: &isl::UnionSet, at: u32) -> 
         if all.is_disjoint(domain)? {
             continue;
         }
-        let plain = s.is_plain() && s.updates.is_empty() && s.accesses.iter().all(|a| a.place.is_none());
-        if !plain || !all.is_subset(domain)? || !counts(scop, m, s, at)? {
+        if !all.is_subset(domain)? || !counts(scop, m, s, at)? {
             return Ok(None);
         }
         out.push(n);
@@ -270,6 +269,13 @@ fn cut_into(scop: &Scop, deps: &Dependences, of: &Totals, shared: bool) -> Resul
     let old = ScheduleTree::from_isl(&scop.schedule)?;
     let Some(inside) = members_of_loop(scop, &old, of.first.statement, at)? else { return Ok(None) };
     let groups = groups(scop, deps, of, &inside)?;
+    let plain = |n: &usize| {
+        let s = &scop.statements[*n];
+        s.is_plain() && s.updates.is_empty() && s.accesses.iter().all(|a| a.place.is_none())
+    };
+    if !groups.core.iter().all(plain) {
+        return Ok(None);
+    }
     let mut new = scop.clone();
     let mut views = BTreeMap::new();
     let ahead = ahead(scop, &groups.core, at, *size)?;
