@@ -3,7 +3,7 @@
 //! Only with the feature `planted`, and then only the one that `POLLYRS_PLANT` names; otherwise [`planted`] is a constant.
 
 /// Every bug, and what it breaks.
-pub const BUGS: [(&str, &str); 48] = [
+pub const BUGS: [(&str, &str); 49] = [
     ("no-anti", "dependences: no anti dependences"),
     ("no-flow", "dependences: no flow dependences"),
     ("coincident", "scheduler: every member of a band is coincident"),
@@ -45,6 +45,7 @@ pub const BUGS: [(&str, &str); 48] = [
     ("team-rest", "teams: an iteration behind the last one is computed"),
     ("spare-columns", "graphs: a thread executes columns of a tile that there are not"),
     ("row-copy", "rows: the last row of a block is not copied to shared memory"),
+    ("both-versions", "rows: what is added up in parts is added up as ever as well"),
     ("slice-end", "slices: the last block of a slice gets no data of its own"),
     ("slice-later", "slices: results go back although later launches change them"),
     ("part-halo", "parts: what the last row of blocks of a part touches does not count"),

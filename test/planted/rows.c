@@ -1,10 +1,13 @@
-// Rows that are added up, moved by their mean and scaled: steps of a block that has them in shared memory.
+// Rows that are added up, moved by their mean and scaled: steps of a block that has them in shared memory. What is counted may be regrouped.
 #include <stdio.h>
 #include <stdlib.h>
 
 __attribute__((noinline)) static void normalise(int n, int m, const float (*restrict x)[m], float (*restrict y)[m]) {
   for (int i = 0; i < n; i++) {
     float mean = 0, most = 1;
+    int above = 0;
+    for (int j = 0; j < m; j++)
+      above += x[i][j] > 2;
     for (int j = 0; j < m; j++)
       mean += x[i][j];
     mean /= m;
@@ -13,7 +16,7 @@ __attribute__((noinline)) static void normalise(int n, int m, const float (*rest
     for (int j = 0; j < m; j++)
       most += y[i][j] * y[i][j];
     for (int j = 0; j < m; j++)
-      y[i][j] /= most;
+      y[i][j] /= most + above;
   }
 }
 

@@ -48,7 +48,7 @@ pub(super) fn staging(
             Some(row) => row.union_add(first)?,
             None => first,
         });
-        kernels.push((leaf.domain.clone(), leaf.members.len() == 1 && leaf.inner.depth() > 0));
+        kernels.push((leaf.domain.clone(), leaf.inner.depth() > 0));
     }
     let Some(row) = row else { return Ok(None) };
     let found = arrays_of_rows(scop, &kernels, &row)?;

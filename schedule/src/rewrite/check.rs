@@ -14,7 +14,8 @@
 //! 6. *Regrouping.* A statement that is an update of a regroupable operation may have other iterators and partial results: the module
 //!    `regrouped`. One whose results are looked at on the way may be a running total in parts: the module `scanned`.
 //!    What an instance takes over from the one before may be handed on in a cell: the module `carried`.
-//! 7. *Overlap.* Every pair of arrays that must not overlap is still compared, with the memory of new arrays in place of the old.
+//! 7. *Versions.* A statement may have become two, by its domain: the module `versions`.
+//! 8. *Overlap.* Every pair of arrays that must not overlap is still compared, with the memory of new arrays in place of the old.
 //!
 //! Nothing of the rewritings is used here: only the two SCoPs and their dependences.
 
@@ -41,6 +42,7 @@ pub fn check(
             c.values()?;
             c.regrouped()?;
             c.carried()?;
+            c.divided()?;
             c.overlap()?;
         }
         Ok(c.found)
@@ -84,7 +86,7 @@ impl Check<'_> {
             });
         }
         for (n, (a, b)) in old.statements.iter().zip(&new.statements).enumerate() {
-            if self.made.instances.contains_key(&StmtId(n)) || self.hands_on(n) {
+            if self.made.instances.contains_key(&StmtId(n)) || self.hands_on(n) || self.is_divided(n) {
                 continue;
             }
             let same = a.name == b.name
@@ -172,7 +174,10 @@ impl Check<'_> {
             let old = isl::UnionSet::from_set(isl::Set::universe(self.old.statements[s.0].domain.space()?)?)?;
             views = views.subtract_domain(old)?.union(isl::UnionMap::from_map(view.clone().reverse()?)?)?;
         }
-        if !self.made.instances.is_empty() {
+        for (old, view) in self.divisions()? {
+            views = views.subtract_domain(old)?.union(view)?;
+        }
+        if !self.made.instances.is_empty() || !self.made.versions.is_empty() {
             kept = kept.apply_domain(views.clone())?.apply_range(views)?;
         }
         let kept = kept.intersect_params(self.known.clone())?.coalesce()?;
@@ -250,6 +255,8 @@ impl Check<'_> {
         for s in &self.new.statements[self.old.statements.len()..] {
             let used = s.accesses.iter().any(|a| pairs.iter().any(|(_, y)| a.array == *y))
                 || self.partial().iter().any(|p| s.accesses.iter().any(|a| a.array == *p));
+            let used =
+                used || self.made.versions.iter().any(|(_, v)| std::ptr::eq(s, &self.new.statements[v.0]));
             let used = used || self.handed().iter().any(|x| s.accesses.iter().any(|a| a.array == *x));
             self.report(used, || format!("{} has no purpose", s.name));
         }
@@ -396,7 +403,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Rule 7.
+    /// Rule 8.
     fn overlap(&mut self) -> Result<()> {
         let compared = |a: ArrayId, b: ArrayId| {
             self.new.alias_checks.iter().any(|(p, q)| (*p, *q) == (a, b) || (*p, *q) == (b, a))
@@ -427,3 +434,4 @@ impl Check<'_> {
 mod carried;
 mod regrouped;
 mod scanned;
+mod versions;

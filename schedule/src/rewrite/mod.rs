@@ -7,7 +7,8 @@
 //!   written back at the end;
 //! - [`reduce`]: updates that may be regrouped run in parts, side by side, with a partial result for each;
 //! - [`scan`]: so do those whose results are looked at on the way, twice, the second time from what the parts before add up to;
-//! - [`carry`]: what an iteration stores and the next one loads is handed on in a cell, which makes a running total of it.
+//! - [`carry`]: what an iteration stores and the next one loads is handed on in a cell, which makes a running total of it;
+//! - [`versions`]: a statement becomes two, by sizes, of which one can then be cut into parts.
 //!
 //! They cost memory and transfers, so a rewriting is kept only if the estimate of the placed result is clearly lower, and they are
 //! tried only where the program as it is stays far from what the device could do.
@@ -28,6 +29,7 @@ mod initial;
 mod parts;
 mod reduce;
 mod scan;
+mod versions;
 
 pub use expand::expand;
 pub use initial::initial;
@@ -58,6 +60,8 @@ pub struct Made {
     pub scans: Vec<Scanned>,
     /// Elements of arrays that cells took the place of.
     pub carried: Vec<Carried>,
+    /// Statements that have some sizes left, and those that have the others.
+    pub versions: Vec<(StmtId, StmtId)>,
 }
 
 /// A statement that reads what its instance before wrote, from a cell.
@@ -87,7 +91,13 @@ pub struct Scanned {
 
 impl From<Scop> for Made {
     fn from(scop: Scop) -> Made {
-        Made { scop, instances: BTreeMap::new(), scans: Vec::new(), carried: Vec::new() }
+        Made {
+            scop,
+            instances: BTreeMap::new(),
+            scans: Vec::new(),
+            carried: Vec::new(),
+            versions: Vec::new(),
+        }
     }
 }
 
@@ -134,6 +144,12 @@ pub fn schedule(scop: Scop, deps: Dependences, options: &ScheduleOptions) -> Res
     {
         (scop, deps, best) = (s, d, Ok(p));
     }
+    if options.scheduler == strategy::Scheduler::Auto
+        && let Ok(placed) = &best
+        && let Ok(Some((s, d, p))) = in_rows(&scop, &deps, placed, options)
+    {
+        (scop, deps, best) = (s, d, Ok(p));
+    }
     let placed = best?;
     // Nothing but an estimate: where it takes too long, the answer is no.
     let hopeless =
@@ -168,7 +184,7 @@ fn proved(scop: &Scop, deps: &Dependences, made: Made, budget: u64) -> Result<(S
     let new_deps = dependences_within(&made.scop, budget)?;
     let broken = check::check(scop, deps, &made, &new_deps, budget)?;
     if !broken.is_empty() && !planted::unproved() {
-        for bug in ["pair-order", "scan-start", "carry-start"] {
+        for bug in ["pair-order", "scan-start", "carry-start", "both-versions"] {
             planted::refused(bug, &broken[0]);
         }
         return Err(ScheduleError::Unsupported("a rewriting that is not proved"));
@@ -214,6 +230,42 @@ fn reduced(
         }
     }
     Ok(best)
+}
+
+/// The reductions of rows that blocks have in shared memory, in parts, where what they add up may be regrouped: all threads of a row take
+/// part. Only for sizes for which there are such rows; others stay as they are.
+fn in_rows(
+    scop: &Scop,
+    deps: &Dependences,
+    placed: &Placed,
+    options: &ScheduleOptions,
+) -> Result<Option<(Scop, Dependences, Placed)>> {
+    let Some(rows) = strategy::instances_of_rows(&placed.tree)? else { return Ok(None) };
+    let found = budgeted(&scop.ctx, "rewriting", options.budget, || versions::chains(scop, deps, &rows))?;
+    let (mut best, mut cut) = (None, 0);
+    for chain in found {
+        let (old, old_deps) = best.as_ref().map_or((scop, deps), |(s, d)| (s, d));
+        let divide = || versions::divided(old, chain.statement, &rows.clone().params()?);
+        let divided = budgeted(&scop.ctx, "rewriting", options.budget, divide)?;
+        let next = match divided {
+            Some(made) => Some(proved(old, old_deps, made, options.budget)?),
+            None => None,
+        };
+        let (old, old_deps, chain) = match &next {
+            Some((s, d)) => (s, d, reduce::Chain { statement: s.statements.len() - 1, ..chain }),
+            None => (old, old_deps, chain),
+        };
+        let made = budgeted(&scop.ctx, "rewriting", options.budget, || reduce::cut(old, chain))?;
+        let Some(made) = made else { continue };
+        best = Some(proved(old, old_deps, made, options.budget)?);
+        cut += 1;
+    }
+    let Some((new, new_deps)) = best else { return Ok(None) };
+    let p = strategy::placed(&new, &new_deps, options)?;
+    // All that was cut is there again, in rows.
+    let Some(rows) = strategy::instances_of_rows(&p.tree)? else { return Ok(None) };
+    let parts = versions::parts(&new, &rows)?;
+    Ok((p.parallel && parts == cut).then_some((new, new_deps, p)))
 }
 
 /// The running totals cut into parts that gain by it, each as often as it takes.

@@ -53,6 +53,8 @@ pub(super) struct Chain {
     /// Bit `d`: chains that differ in the outer iterator `d` are known to run one after the other. They share partial results
     /// where all run in turn, and where one for each chain would take too much memory.
     pub in_turn: u32,
+    /// Parts, or iterations of a part where the order counts; `None`: by the level.
+    pub size: Option<u32>,
 }
 
 impl Chain {
@@ -145,7 +147,7 @@ pub(super) fn chains(scop: &Scop, deps: &Dependences) -> Result<Vec<Chain>> {
         if s.reduction.is_some()
             && let Some(outer) = outer(scop, deps, s)?
         {
-            out.push(Chain { statement: n, outer, level: 0, in_turn: 0 });
+            out.push(Chain { statement: n, outer, level: 0, in_turn: 0, size: None });
         }
     }
     Ok(out)
@@ -229,7 +231,7 @@ fn outer_of(scop: &Scop, deps: &Dependences, s: &Statement, r: Cell) -> Result<O
 
 /// The chain that cutting `chain` left.
 pub(super) fn again(made: &Made, chain: Chain) -> Chain {
-    Chain { statement: made.scop.statements.len() - 1, level: chain.level + 1, ..chain }
+    Chain { statement: made.scop.statements.len() - 1, level: chain.level + 1, size: None, ..chain }
 }
 
 /// The chains that a cut of `chain` in `scop` at its outermost loop leaves in the parts, one for each iteration of that loop. These alone may be few, and if neighbouring threads have
@@ -286,7 +288,7 @@ fn cut_into(scop: &Scop, chain: Chain, shared: bool) -> Result<Option<Made>> {
     };
     let commutes = r.commutative || planted("pair-order");
     let sizes = if commutes { parts } else { RUNS.as_slice() };
-    let Some(size) = sizes.get(chain.level) else { return Ok(None) };
+    let Some(size) = chain.size.or_else(|| sizes.get(chain.level).copied()) else { return Ok(None) };
 
     let mut new = scop.clone();
     // { S'[o, p, ...] -> S[o, ...] }: p numbers the part.
@@ -467,7 +469,7 @@ fn cut_into(scop: &Scop, chain: Chain, shared: bool) -> Result<Option<Made>> {
     }
     new.schedule = ScheduleTree { domain: all, root }.to_isl()?;
     let instances = [(StmtId(chain.statement), old_of_new)].into_iter().collect();
-    Ok(Some(Made { scop: new, instances, scans: Vec::new(), carried: Vec::new() }))
+    Ok(Some(Made { instances, ..Made::from(new) }))
 }
 
 /// A tree for some of its instances.

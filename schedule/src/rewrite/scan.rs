@@ -63,7 +63,10 @@ pub(super) fn totals(scop: &Scop, deps: &Dependences) -> Result<Vec<Totals>> {
             }
         }
         seen.extend(statements.iter().copied());
-        out.push(Totals { first: Chain { statement: n, outer, level: 0, in_turn: 0 }, statements });
+        out.push(Totals {
+            first: Chain { statement: n, outer, level: 0, in_turn: 0, size: None },
+            statements,
+        });
     }
     Ok(out)
 }
@@ -299,7 +302,7 @@ fn cut_into(scop: &Scop, deps: &Dependences, of: &Totals, shared: bool) -> Resul
     }
     new.long = scop.long || crate::strategy::single_loops(scop)?;
     new.schedule = ScheduleTree { domain: all, root }.to_isl()?;
-    Ok(Some(Made { scop: new, instances: views, scans, carried: Vec::new() }))
+    Ok(Some(Made { instances: views, scans, ..Made::from(new) }))
 }
 
 /// Iterations that the first part is shorter, so that parts begin where whole runs of elements do in most of the arrays that the loop goes along.

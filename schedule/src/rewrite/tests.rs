@@ -614,3 +614,4 @@ fn the_proof_of_pairs_sees_mistakes() {
 }
 
 mod scans;
+mod versions;

@@ -45,7 +45,7 @@ pub use marks::{EITHER, GRAPH, KERNEL, NEST, Placed, ROWS, SERIAL};
 pub(crate) use node::{coincident, nonnegative};
 pub use original::original;
 pub use place::place;
-pub(crate) use rows::{COLUMNS, arrays as arrays_of_rows, rows_of_block};
+pub(crate) use rows::{COLUMNS, arrays as arrays_of_rows, instances_of_rows, rows_of_block};
 pub use split::split;
 
 use crate::{Dependences, Result, ScheduleError, ScheduleTree, budgeted};

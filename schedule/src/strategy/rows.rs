@@ -12,7 +12,7 @@
 //! Consecutive kernels `K0 .. Kn` of the launches' sequence, where
 //! 1. the first members of all, as one, are coincident: no dependence joins two rows;
 //! 2. some have one member and loops beneath that aren't nested (reductions in order, one thread a row), some
-//!    two and no loop;
+//!    two and no loop, or a loop that adds up a part of a row ([`crate::rewrite`]: a thread a part);
 //! 3. there is an array of rows: of two dimensions, the first subscript the row plus a constant, the second
 //!    from 0 to less than [`COLUMNS`], and it is read by a reduction or touched by several of the kernels.
 //!
@@ -20,7 +20,7 @@
 
 use super::marks::{KERNEL, ROWS};
 use super::node::{Node, Search, coincident};
-use crate::tree::{Band, Tree, member_map};
+use crate::tree::{Band, ScheduleTree, Tree, member_map};
 use crate::{Result, budgeted, is_quota};
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, AccessValue, ArrayId, Scop, Within};
@@ -119,12 +119,15 @@ fn leaf(node: &Node, (filter, tree): &(isl::UnionSet, Tree)) -> Result<Option<Le
     let Tree::Mark(name, band) = tree else { return Ok(None) };
     let Tree::Band(b) = &**band else { return Ok(None) };
     let depth = b.child.depth();
-    let reduces = b.members.len() == 1 && depth == 1;
+    let reduces = b.members.len() <= 2 && depth == 1;
     let maps = b.members.len() <= 2 && depth == 0;
     if name != KERNEL || !(reduces || maps) {
         return Ok(None);
     }
     let domain = node.domain.clone().intersect(filter.clone())?;
+    if reduces && b.members.len() == 2 && !are_parts(node.model.scop, &domain)? {
+        return Ok(None);
+    }
     for (id, _) in node.model.weights(&domain)? {
         if !node.model.scop.statements[id.0].is_plain() {
             return Ok(None);
@@ -132,6 +135,41 @@ fn leaf(node: &Node, (filter, tree): &(isl::UnionSet, Tree)) -> Result<Option<Le
     }
     let row = b.members[0].clone().intersect_domain(filter.clone().universe()?)?;
     Ok(Some(Leaf { filter: filter.clone(), domain, tree: tree.clone(), row, reduces }))
+}
+
+/// Whether all loops beneath rows and columns add up parts of reductions.
+fn are_parts(scop: &Scop, domain: &isl::UnionSet) -> Result<bool> {
+    for set in domain.sets()? {
+        let Some((_, s)) = scop.statement_named(&set.tuple_name()?.unwrap_or_default()) else {
+            return Ok(false);
+        };
+        let regrouped = s.reduction.as_ref().is_some_and(|r| r.regrouped);
+        if set.dim(isl::DimType::Set)? > 2 && !regrouped {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The instances beneath marks of rows, if there are any.
+pub(crate) fn instances_of_rows(tree: &ScheduleTree) -> Result<Option<isl::UnionSet>> {
+    fn beneath(tree: &Tree, domain: &isl::UnionSet) -> Result<isl::UnionSet> {
+        let mut out = isl::UnionSet::empty(domain.context())?;
+        match tree {
+            Tree::Leaf => {}
+            Tree::Mark(name, _) if name == ROWS => out = domain.clone(),
+            Tree::Mark(_, child) => out = beneath(child, domain)?,
+            Tree::Band(b) => out = beneath(&b.child, domain)?,
+            Tree::Sequence(children) => {
+                for (filter, child) in children {
+                    out = out.union(beneath(child, &domain.clone().intersect(filter.clone())?)?)?;
+                }
+            }
+        }
+        Ok(out)
+    }
+    let found = beneath(&tree.root, &tree.domain)?;
+    Ok((!found.is_empty()?).then_some(found))
 }
 
 /// The longest run of kernels from the first on whose first members are coincident as one.

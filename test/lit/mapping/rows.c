@@ -11,10 +11,12 @@
 // CHECK:      kernel K0[]
 // CHECK:      block _t0 size 8
 // CHECK-NEXT: block _t1 size 32
-// CHECK:      S2[i0, i1] -> [0]
-// CHECK:      S4[i0, i1] -> [1]
-// CHECK:      S5[i0, i1] -> [2]
-// CHECK:      S6[i0, i1] -> [3]
+// CHECK:      S4[i0, i1] -> [5]
+// CHECK:      S5[i0, i1] -> [6]
+// CHECK:      S6[i0, i1] -> [7]
+// A maximum may be regrouped: a part for each thread, with neighbours in different banks. Sums of floats stay in order.
+// CHECK:      S7[o0, p, t] -> [1] {{.*}} 0 <= t <= 32
+// CHECK:      S9[o0, p] -> [2]
 // CHECK:      window _in0 array 0 size [8, 1025]
 // CHECK:      window _in1 array 1 size [8, 1025]
 // Exponentials, of which quotients take the place, stay in shared memory.

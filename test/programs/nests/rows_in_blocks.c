@@ -10,7 +10,7 @@
 // ARGS: 3 5
 // OFFLOAD: yes
 // TURNS: 3
-// KERNELS: softmax layer variance in_place least integers part chained constant
+// KERNELS: softmax layer variance in_place least signs integers part chained constant
 #include "example.h"
 #include <math.h>
 
@@ -79,6 +79,24 @@ KEEP void least(int n, int m, const float (*restrict x)[m], float (*restrict y)[
     at[i] = a;
     for (int j = 0; j < m; j++)
       y[i][j] = x[i][j] - a;
+  }
+}
+
+/* Largest elements, in parts: of zeros the first one counts, whatever its sign, a number that is none only in front; and the place of the least one. */
+KEEP void signs(int n, int m, const double (*restrict x)[m], double (*restrict y)[m], double *restrict at) {
+  for (int i = 0; i < n; i++) {
+    double most = x[i][0], low = x[i][0];
+    int place = 0;
+    for (int j = 0; j < m; j++)
+      most = x[i][j] > most ? x[i][j] : most;
+    for (int j = 1; j < m; j++)
+      if (x[i][j] < low) {
+        low = x[i][j];
+        place = j;
+      }
+    at[i] = place;
+    for (int j = 0; j < m; j++)
+      y[i][j] = 1 / (most + 0 * x[i][j] * place);
   }
 }
 
@@ -174,6 +192,19 @@ int main(int argc, char **argv) {
   show("variance", v, n);
   in_place(n, m, (void *)x);
   show("in place", x, all);
+  for (size_t i = 0; i < all; i++) {
+    int j = (int)(i % m), row = (int)(i / m);
+    double zero = (i * 40503u >> 7) % 3 ? -0.0 : 0.0;
+    y[i] = j == row * 7 % (m + 3) ? __builtin_nan("") : row % 3 ? zero : zero - (double)(i * 2654435761u % 50);
+  }
+  signs(n, m, (void *)y, (void *)x, v);
+  unsigned long long bits = 0;
+  for (size_t i = 0; i < all; i++)
+    bits = bits * 31 + (x[i] != x[i] ? 3 : x[i] > 0 ? 1 : 2);
+  printf("signs %llu\n", bits);
+  show("places", v, n);
+  example_fill(x, all);
+  example_fill(y, all);
   integers(n, m, (void *)p, (void *)q);
   long total = 0;
   for (size_t i = 0; i < all; i++)
