@@ -49,6 +49,7 @@ const SOURCES: &[&str] = &[
     "source.cpp",
     "unroll.cpp",
     "updates.cpp",
+    "unswitch.cpp",
     "unwritten.cpp",
     "vectors.cpp",
     "version.cpp",

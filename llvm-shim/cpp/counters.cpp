@@ -111,6 +111,32 @@ struct Advance {
     return Times ? expand(SE.getTruncateOrZeroExtend(Times, Ty)) : nullptr;
   }
 
+  // As `distance`, for the last value of a counter of a loop inside, of which as much is carried as `P` has.
+  Value *lastOf(Instruction &V, PHINode &P, Value *Guard, bool Enters, Value *Without, unsigned Depth) {
+    Type *Ty = SE.getEffectiveSCEVType(P.getType());
+    Loop *In = LI.getLoopFor(V.getParent());
+    auto *Rec = SE.isSCEVable(V.getType()) ? dyn_cast<SCEVAddRecExpr>(SE.getSCEV(&V)) : nullptr;
+    if (!Rec || Rec->getLoop() != In || !Rec->isAffine() || In->getParentLoop() != &L || !In->getExitingBlock() ||
+        In->getExitingBlock() != In->getLoopLatch())
+      return nullptr;
+    for (PHINode &Q : In->getHeader()->phis()) {
+      if (Q.getType() != V.getType() || Q.getIncomingValueForBlock(In->getLoopLatch()) != &V)
+        continue;
+      Value *Start = Q.getIncomingValueForBlock(In->getLoopPreheader());
+      if (Start->getType() != P.getType() && (isa<SExtInst>(Start) || isa<ZExtInst>(Start)))
+        Start = cast<CastInst>(Start)->getOperand(0);
+      // A loop that is skipped adds nothing; neither may what is behind the branch and before it.
+      if (Start->getType() != P.getType() || (Guard && Start != Without))
+        return nullptr;
+      Value *First = distance(Start, P, nullptr, false, nullptr, Depth - 1);
+      Value *Step = First ? expand(SE.getTruncateOrNoop(Rec->getStepRecurrence(SE), Ty)) : nullptr;
+      Value *Times = Step ? iterations(*In, Guard, Enters, Ty) : nullptr;
+      Inner |= Times != nullptr;
+      return Times ? add(First, IRBuilder<>(Before).CreateMul(Times, Step)) : nullptr;
+    }
+    return nullptr;
+  }
+
   // `V - P`, as a number (of bytes, for pointers) known before the loop; null if there is none. With `Guard`,
   // the condition of a branch, `V` is the last value of a loop entered where it is `Enters`, and the result
   // is `Without - P` where it is not.
@@ -119,6 +145,14 @@ struct Advance {
     if (V == &P)
       return ConstantInt::get(Ty, 0);
     auto *I = dyn_cast<Instruction>(V);
+    // A counter of a loop inside may be a wider number, of which only this much is carried.
+    if (auto *Narrow = dyn_cast_or_null<TruncInst>(I); Narrow && Depth && L.contains(I) && I->getType() == P.getType()) {
+      auto *Wide = dyn_cast<Instruction>(Narrow->getOperand(0));
+      auto *Last = dyn_cast_or_null<PHINode>(Wide);
+      if (Last && Last->getNumIncomingValues() == 1)
+        Wide = dyn_cast<Instruction>(Last->getIncomingValue(0));
+      return Wide && L.contains(Wide) ? lastOf(*Wide, P, Guard, Enters, Without, Depth - 1) : nullptr;
+    }
     if (!I || !Depth || !L.contains(I) || I->getType() != P.getType())
       return nullptr;
     if (auto *PHI = dyn_cast<PHINode>(I)) {
@@ -127,29 +161,9 @@ struct Advance {
       bool Plain = !Guard && PHI->getNumIncomingValues() == 2 && !LI.isLoopHeader(PHI->getParent());
       return Plain ? joined(*PHI, P, Depth) : nullptr;
     }
-    Loop *In = LI.getLoopFor(I->getParent());
+    if (LI.getLoopFor(I->getParent()) != &L)
+      return lastOf(*I, P, Guard, Enters, Without, Depth);
     const SCEV *S = SE.getSCEV(V);
-    if (In != &L) {
-      // The last value of a counter of a loop inside.
-      auto *Rec = dyn_cast<SCEVAddRecExpr>(S);
-      if (!Rec || Rec->getLoop() != In || !Rec->isAffine() || In->getParentLoop() != &L || !In->getExitingBlock() ||
-          In->getExitingBlock() != In->getLoopLatch())
-        return nullptr;
-      for (PHINode &Q : In->getHeader()->phis()) {
-        if (Q.getType() != P.getType() || Q.getIncomingValueForBlock(In->getLoopLatch()) != V)
-          continue;
-        Value *Start = Q.getIncomingValueForBlock(In->getLoopPreheader());
-        // A loop that is skipped adds nothing; neither may what is behind the branch and before it.
-        if (Guard && Start != Without)
-          return nullptr;
-        Value *First = distance(Start, P, nullptr, false, nullptr, Depth - 1);
-        Value *Step = First ? expand(Rec->getStepRecurrence(SE)) : nullptr;
-        Value *Times = Step ? iterations(*In, Guard, Enters, Ty) : nullptr;
-        Inner |= Times != nullptr;
-        return Times ? add(First, IRBuilder<>(Before).CreateMul(Times, Step)) : nullptr;
-      }
-      return nullptr;
-    }
     if (Guard)
       return nullptr;
     Value *From = nullptr, *By = nullptr;
@@ -186,6 +200,35 @@ struct Advance {
 };
 } // namespace
 
+// Whether `P`, a value that loop `L` carries, is advanced by loops inside by a number known before `L`. It is at once
+// then; and so is what it is between two of these loops.
+static bool advance(Loop &L, PHINode &P, ScalarEvolution &SE, DominatorTree &DT, LoopInfo &LI) {
+  if ((!P.getType()->isPointerTy() && !P.getType()->isIntegerTy()) || !SE.isSCEVable(P.getType()))
+    return false;
+  auto *V = dyn_cast<Instruction>(P.getIncomingValueForBlock(L.getLoopLatch()));
+  // (A block that only hands exceptions on has no room.)
+  auto HasRoom = [](Instruction &I) { return !isa<PHINode>(I) || I.getParent()->getFirstInsertionPt() != I.getParent()->end(); };
+  if (!V || V == &P || isa<SCEVAddRecExpr>(SE.getSCEV(&P)) || !DT.dominates(P.getParent(), V->getParent()) || !HasRoom(*V))
+    return false;
+  Advance A(L, SE, DT, LI);
+  Value *Distance = A.distance(V, P, nullptr, false, nullptr, MaxDepth);
+  if (!Distance || !A.Inner)
+    return false;
+  SmallVector<std::pair<Instruction *, Value *>, 4> Known = {{V, Distance}};
+  for (BasicBlock *BB : L.blocks())
+    if (BB != L.getHeader() && LI.getLoopFor(BB) == &L)
+      for (PHINode &Between : BB->phis())
+        if (&Between != V && Between.getNumIncomingValues() == 2 && Between.getType() == P.getType() && HasRoom(Between))
+          if (Value *Until = A.distance(&Between, P, nullptr, false, nullptr, MaxDepth))
+            Known.push_back({&Between, Until});
+  SE.forgetAllLoops();
+  for (auto [I, Until] : Known) {
+    IRBuilder<> Builder(I->getParent(), isa<PHINode>(I) ? I->getParent()->getFirstInsertionPt() : std::next(I->getIterator()));
+    I->replaceAllUsesWith(P.getType()->isPointerTy() ? Builder.CreatePtrAdd(&P, Until) : Builder.CreateAdd(&P, Until));
+  }
+  return true;
+}
+
 extern "C" bool prs_advance_counters(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
   auto &LI = S->FAM.getResult<LoopAnalysis>(F);
@@ -194,30 +237,10 @@ extern "C" bool prs_advance_counters(Session *S, LLVMValueRef FRef) {
   bool Changed = false;
   // Inner loops first: what they do becomes a step of the outer ones.
   auto Loops = LI.getLoopsInPreorder();
-  for (Loop *L : reverse(Loops)) {
-    if (L->isInnermost() || !L->isLoopSimplifyForm())
-      continue;
-    for (PHINode &P : L->getHeader()->phis()) {
-      if (!P.getType()->isPointerTy() && !P.getType()->isIntegerTy())
-        continue;
-      auto *V = dyn_cast<Instruction>(P.getIncomingValueForBlock(L->getLoopLatch()));
-      if (!V || V == &P || !SE.isSCEVable(P.getType()) || isa<SCEVAddRecExpr>(SE.getSCEV(&P)) || !DT.dominates(P.getParent(), V->getParent()))
-        continue;
-      // (A block that only hands exceptions on has no room.)
-      if (isa<PHINode>(V) && V->getParent()->getFirstInsertionPt() == V->getParent()->end())
-        continue;
-      Advance A(*L, SE, DT, LI);
-      Value *Distance = A.distance(V, P, nullptr, false, nullptr, MaxDepth);
-      if (!Distance || !A.Inner)
-        continue;
-      auto At = isa<PHINode>(V) ? V->getParent()->getFirstInsertionPt() : std::next(V->getIterator());
-      IRBuilder<> Builder(V->getParent(), At);
-      Value *Next = P.getType()->isPointerTy() ? Builder.CreatePtrAdd(&P, Distance) : Builder.CreateAdd(&P, Distance);
-      SE.forgetAllLoops();
-      V->replaceAllUsesWith(Next);
-      Changed = true;
-    }
-  }
+  for (Loop *L : reverse(Loops))
+    if (!L->isInnermost() && L->isLoopSimplifyForm())
+      for (PHINode &P : L->getHeader()->phis())
+        Changed |= advance(*L, P, SE, DT, LI);
   if (Changed)
     S->FAM.invalidate(F, PreservedAnalyses::none());
   return Changed;

@@ -176,6 +176,15 @@ impl Session {
         Ok(unsafe { sys::prs_rewrite_exit_values(self.raw, f) })
     }
 
+    /// A loop nest that accesses an array in one order or in another, by a number that is known before it
+    /// (`if (forward) y[j * m + i] = x[i * n + j]; else y[i * n + j] = x[j * m + i];`), becomes a nest for each: no one shape is
+    /// that of both. Divides one nest; returns whether it found one.
+    pub fn unswitch_loops(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_unswitch_loops(self.raw, f) })
+    }
+
     /// Branches on what loops do not change (`if (bias != NULL)`, `if (beta == 0)`) become branches on a number that is known before the
     /// loops, so that they are conditions on parameters.
     pub fn hoist_conditions(&self, f: LLVMValueRef) -> Result<bool, ShimError> {

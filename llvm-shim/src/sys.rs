@@ -207,6 +207,7 @@ unsafe extern "C" {
     pub fn prs_restore_rows(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_split_sines(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_split_words(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_unswitch_loops(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_describe_math_calls(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_assume_no_errno(s: *mut RawSession, f: LLVMValueRef) -> bool;
     /// False if a call was lost.

@@ -58,6 +58,9 @@ const MAX_FLAT: u32 = 16;
 /// Loops of a function that get a version for objects that do not overlap, or for arrays of one size.
 const MAX_SEPARATED: u32 = 8;
 
+/// Nests that are divided by what is known before them.
+const MAX_UNSWITCHED: u32 = 4;
+
 /// Loads that load from what others load.
 const MAX_HOISTED: u32 = 12;
 
@@ -162,6 +165,7 @@ fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     rewrite_iterations(session, f)?;
     session.drop_unread_locals(f)?;
     session.hoist_conditions(f)?;
+    repeated(session, f, (MAX_UNSWITCHED, UPDATED), || session.unswitch_loops(f))?;
     session.rewrite_exit_values(f)?;
     if session.lower_switches(f, MAX_SWITCH_CASES)? {
         session.run_passes(f, LOOPS)?;
