@@ -31,6 +31,7 @@ const SOURCES: &[&str] = &[
     "prepare.cpp",
     "conditions.cpp",
     "counters.cpp",
+    "counts.cpp",
     "edges.cpp",
     "errors.cpp",
     "errno.cpp",

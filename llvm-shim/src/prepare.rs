@@ -558,6 +558,13 @@ impl Session {
         Ok(unsafe { sys::prs_lift_updates(self.raw, f) })
     }
 
+    /// Counts that go up where something is stored under them, `if (a && b) out[k++] = v;`, go up ahead of the stores: see `cpp/counts.cpp`.
+    pub fn divide_counts(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_divide_counts(self.raw, f) })
+    }
+
     /// Branches on data inside loops become straight-line code; see the module documentation for what may be done with it.
     pub fn flatten_conditions(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;

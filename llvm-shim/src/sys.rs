@@ -184,6 +184,7 @@ unsafe extern "C" {
     pub fn prs_divide_accesses(s: *mut RawSession, f: LLVMValueRef, limit: u32) -> bool;
     pub fn prs_join_back_edges(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_lift_updates(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_divide_counts(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_flatten_conditions(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_assume_no_errors(s: *mut RawSession, f: LLVMValueRef) -> bool;
     /// False if a check was lost.

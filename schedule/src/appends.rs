@@ -239,3 +239,136 @@ fn through(scop: &Scop, deps: &Dependences, array: ArrayId) -> Result<isl::Union
 fn all_of(s: &Statement) -> Result<isl::UnionSet> {
     Ok(isl::UnionSet::from_set(isl::Set::universe(s.domain.space()?)?)?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::scop;
+    use pollyrs_scop::{ChosenBy, Reduction, StmtId, ValueHandle};
+
+    /// `if (c) out[k] = v` in statements `S`, which read the count from the cell that is their last read, with `T` as the total.
+    fn appended(text: &str) -> Scop {
+        let mut s = scop(text);
+        let total = StmtId(s.statements.iter().position(|s| s.name == "T").unwrap());
+        let t = &mut s.statements[total.0];
+        let write = t.accesses.len() - 1;
+        t.reduction = Some(Reduction {
+            read: 0,
+            write,
+            value: ValueHandle(90),
+            identity: ValueHandle(91),
+            update: vec![],
+            commutative: true,
+            numbers: false,
+            regrouped: false,
+            companions: vec![],
+        });
+        for s in &mut s.statements {
+            s.body.clear();
+        }
+        let out = ArrayId(s.arrays.iter().position(|a| a.name == "out").unwrap());
+        let value = ValueHandle(1000);
+        for c in s.statements.iter_mut().filter(|s| s.name.starts_with('C')) {
+            c.accesses[0].value = AccessValue::ScalarRead(value);
+            c.accesses[1].value = AccessValue::ScalarWrite(value);
+        }
+        let ctx = s.ctx.clone();
+        for s in s.statements.iter_mut().filter(|s| s.name.starts_with('S')) {
+            let (name, dims) = (s.name.clone(), s.domain.dim(isl::DimType::Set).unwrap());
+            let own = (0..dims).map(|d| format!("i{d}")).collect::<Vec<_>>().join(",");
+            let read = s.accesses.len() - 2;
+            s.accesses[read].value = AccessValue::ScalarRead(value);
+            let out_access = s.accesses.iter_mut().find(|a| a.array == out).unwrap();
+            let rows = if out_access.relation.dim(isl::DimType::Out).unwrap() == 2 { "i0," } else { "" };
+            let within = format!("{{ {name}[{own},v] -> out[{rows}v] }}");
+            let values = vec![ChosenBy { value, unsigned: false }];
+            let relation = isl::Map::read(&ctx, &within).unwrap();
+            out_access.within = Some(Within { counters: vec![], values, relation });
+            let place = format!("{{ {name}[{own}] -> out_place[{own}] }}");
+            out_access.place = Some(isl::Map::read(&ctx, &place).unwrap());
+        }
+        s.appends = vec![Append { array: out, total, step: 1 }];
+        s
+    }
+
+    fn found(s: &Scop) -> Vec<String> {
+        check(s, &dependences(s).unwrap(), crate::DEFAULT_BUDGET).unwrap()
+    }
+
+    const PLAIN: &str = "param n; array a n; array out n; scalar x; scalar k n; I : x[] = a[0];
+        for i : 0 <= i < n { C : k[i] = x[]; S : out[i] ?= a[i], k[i]; T : x[] = x[], a[i]; }";
+
+    #[test]
+    fn stores_by_a_count_are_apart() {
+        for text in [
+            PLAIN,
+            "param n; array a n; array out n; scalar x; I : x[] = a[0];
+             for i : 0 <= i < n { S : out[i] ?= a[i], x[]; T : x[] = x[], a[i]; }",
+            "param n m; array a n m; array out n m; scalar x n; scalar k n m;
+             for i : 0 <= i < n { I : x[i] = a[i,0];
+               for j : 0 <= j < m { C : k[i,j] = x[i]; S : out[i,j] ?= a[i,j], k[i,j]; T : x[i] = x[i], a[i,j]; } }",
+        ] {
+            assert_eq!(found(&appended(text)), Vec::<String>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn others_are_not() {
+        for (text, why) in [
+            // The count behind the update is that of the next iteration.
+            (
+                "param n; array a n; array out n; scalar x; scalar k n; I : x[] = a[0];
+                 for i : 0 <= i < n { T : x[] = x[], a[i]; C : k[i] = x[]; S : out[i] ?= a[i], k[i]; }",
+                "another value",
+            ),
+            // Something else sets the cell.
+            (
+                "param n; array a n; array out n; scalar x; scalar k n; I : x[] = a[0];
+                 for i : 0 <= i < n { C : k[i] = x[]; S : out[i] ?= a[i], k[i]; T : x[] = x[], a[i]; J : x[] = a[i]; }",
+                "no chains",
+            ),
+            // All rows are in the same elements.
+            (
+                "param n m; array a n m; array out m; scalar x n; scalar k n m;
+                 for i : 0 <= i < n { I : x[i] = a[i,0];
+                   for j : 0 <= j < m { C : k[i,j] = x[i]; S : out[j] ?= a[i,j], k[i,j]; T : x[i] = x[i], a[i,j]; } }",
+                "several chains",
+            ),
+        ] {
+            let found = found(&appended(text));
+            assert!(found.iter().any(|f| f.contains(why)), "{text}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn places_and_subscripts_are_those_of_the_count() {
+        type Break = fn(&mut Scop);
+        let table: [(Break, &str); 4] = [
+            (
+                |s| {
+                    let later = isl::Map::read(&s.ctx, "{ S[i] -> out_place[i + 1] }").unwrap();
+                    s.statements[2].accesses.iter_mut().find(|a| a.place.is_some()).unwrap().place =
+                        Some(later);
+                },
+                "without a place",
+            ),
+            (
+                |s| {
+                    let twice = isl::Map::read(&s.ctx, "{ S[i,v] -> out[2v] }").unwrap();
+                    let a = s.statements[2].accesses.iter_mut().find(|a| a.place.is_some()).unwrap();
+                    a.within.as_mut().unwrap().relation = twice;
+                },
+                "another subscript",
+            ),
+            (|s| s.appends[0].total = StmtId(0), "no total"),
+            (|s| s.appends[0].step = 0, "no step"),
+        ];
+        for (spoil, why) in table {
+            let mut s = appended(PLAIN);
+            let deps = dependences(&s).unwrap();
+            spoil(&mut s);
+            let found = check(&s, &deps, crate::DEFAULT_BUDGET).unwrap();
+            assert!(found.iter().any(|f| f.contains(why)), "{why}: {found:?}");
+        }
+    }
+}

@@ -26,11 +26,14 @@ use isl::{DimType, Map, PwAff, Set};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{LoopId, ScevExpr, ScevKind};
 use pollyrs_scop::{Append, Array, ArrayId, ArrayKind, AssumptionKind, RejectReason, StmtId};
+use std::collections::BTreeSet;
 
 /// A count goes up by no more in an iteration.
 const MAX_STEP: i64 = 1 << 10;
 /// Selections among the numbers that are added are looked into this deep, and conditions.
 const MAX_DEPTH: u32 = 8;
+/// Instructions that what is added is computed from.
+const MAX_NEEDS: usize = 256;
 /// Branches before a store in its iteration.
 const MAX_BRANCHES: usize = 64;
 
@@ -75,8 +78,25 @@ impl Builder<'_> {
             _ => return None,
         };
         let (least, most) = between(added, &[], MAX_DEPTH)?;
+        if self.needs(added, phi) {
+            return None;
+        }
         // (What goes up by a number in each iteration is a counter.)
         (least >= 0 && most <= MAX_STEP && least < most).then_some(Count { owner, start, next, added, most })
+    }
+
+    /// Whether `v` is computed from `from` in the same iteration, or may be.
+    fn needs(&self, v: Value, from: Value) -> bool {
+        let (mut seen, mut next) = (BTreeSet::new(), vec![v]);
+        while let Some(v) = next.pop() {
+            if v == from || seen.len() > MAX_NEEDS {
+                return true;
+            }
+            if self.defined_inside(v) && ir::opcode(v) != Some(Op::LLVMPHI) && seen.insert(v) {
+                next.extend(ir::operands(v));
+            }
+        }
+        false
     }
 
     pub fn is_count(&self, e: &ScevExpr) -> bool {
@@ -286,6 +306,25 @@ fn between(v: Value, known: &[(Value, bool)], depth: u32) -> Option<(i64, i64)> 
                 None => arm(1).zip(arm(2)).map(|((a, b), (c, d))| (a.min(c), b.max(d))),
             }
         }
+        // What one of several ways gives.
+        Op::LLVMPHI => {
+            let all = ir::incoming(v).into_iter().map(|(x, _)| between(x, known, depth));
+            let whole = all.reduce(|a, b| a.zip(b).map(|((a, b), (c, d))| (a.min(c), b.max(d)))).flatten()?;
+            let is_more = known.iter().any(|(c, holds)| is_zero(*c, v) == Some(!holds));
+            Some(if is_more && whole.0 == 0 { (1.min(whole.1), whole.1) } else { whole })
+        }
+        _ => None,
+    }
+}
+
+/// Whether a condition tells that `v` is 0, or that it is not.
+fn is_zero(c: Value, v: Value) -> Option<bool> {
+    let compares = ir::opcode(c) == Some(Op::LLVMICmp)
+        && ir::operand(c, 0) == v
+        && ir::constant_int(ir::operand(c, 1)) == Some(0);
+    match compares.then(|| ir::icmp_predicate(c))? {
+        Pred::LLVMIntEQ => Some(true),
+        Pred::LLVMIntNE => Some(false),
         _ => None,
     }
 }

@@ -95,6 +95,7 @@ pub fn flatten(session: &Session, clone: LLVMValueRef) -> Result<bool, PluginErr
     // stay what they are.
     session.divide_accesses(clone, MAX_DIVIDED)?;
     session.lift_updates(clone)?;
+    session.divide_counts(clone)?;
     session.flatten_conditions(clone)?;
     session.split_effects(clone)?;
     session.simplify_regions(clone)?;

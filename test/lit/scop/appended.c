@@ -33,11 +33,27 @@ void rows(int n, int m, const int *restrict a, int list[restrict n][2 * m]) {
   }
 }
 
+// What the second condition loads need not be there: how much is added is found ahead of the store, in a cell.
+// CHECK-LABEL: scop guarded
+// CHECK: append to out: the total of [[T:S[0-9]]] goes up by 1 or more
+// CHECK: subregion of
+// CHECK: may-read [n] -> { {{S[0-9]}}[i0] -> b[i0]
+// CHECK: statement [[T]]
+// CHECK: reduction of {{.*}} in any order
+int guarded(int n, const int *restrict a, const int *restrict b, int *restrict out) {
+  int k = 0;
+  for (int i = 0; i < n; i++)
+    if (a[i] > 0 && b[i] < a[i])
+      out[k++] = b[i];
+  return k;
+}
+
 // CHECK-NOT: scop
-// REFUSED-LABEL: scop rows
+// REFUSED-LABEL: scop guarded
 // REFUSED-NEXT: rejected Subscript at {{.*}}: a subscript of out is not affine: it depends on k
 // REFUSED-NEXT: rejected Subscript at {{.*}}: a subscript of out is not affine: it depends on k
 // REFUSED-NEXT: rejected Subscript at {{.*}}: a subscript of out is not affine: it depends on l
+// REFUSED-NEXT: rejected Subscript at {{.*}}: a subscript of out is not affine: it depends on k
 // REFUSED-NEXT: rejected Subscript at {{.*}}: a subscript of out is not affine: it depends on k
 int falls(int n, const int *restrict a, int *restrict out) {
   int k = 0;
@@ -67,6 +83,14 @@ int two_counts(int n, const int *restrict a, int *restrict out) {
       out[k++] = a[i];
     else
       out[l++] = a[i];
+  return k;
+}
+
+int by_itself(int n, int most, const int *restrict a, int *restrict out) {
+  int k = 0;
+  for (int i = 0; i < n; i++)
+    if (a[i] > 0 && k < most)
+      out[k++] = a[i];
   return k;
 }
 

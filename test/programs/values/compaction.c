@@ -10,7 +10,7 @@
 // ARGS: 16385 2
 // OFFLOAD: yes
 // TURNS: 2
-// KERNELS: chosen from several halves both pairs fields backward lists started_again
+// KERNELS: chosen from several halves both pairs fields backward lists guarded started_again
 #include "example.h"
 
 #define KEEP __attribute__((noinline)) static
@@ -120,6 +120,38 @@ KEEP void lists(int n, int m, const float *restrict x, int *restrict counts, int
   }
 }
 
+// Where the first condition does not hold, there need be no element for the second.
+KEEP int guarded(int n, const int *restrict x, const int *restrict limits, int *restrict out) {
+  int k = 0;
+  for (int i = 0; i < n; i++)
+    if (x[i] >= 0 && limits[i] > x[i])
+      out[k++] = limits[i] - x[i];
+  return k;
+}
+
+KEEP long neighbours(int n, int most, const float *restrict x, int *restrict counts, int *restrict list) {
+  long sum = 0;
+  for (int i = 0; i < n; i++) {
+    int c = 0;
+    for (int j = 0; j < n; j++) {
+      float d = x[i] - x[j];
+      if (j != i && d * d < 0.04f)
+        list[i * most + c++] = j;
+    }
+    counts[i] = c;
+  }
+  return sum;
+}
+
+// The last condition is on the count itself.
+KEEP int first_ones(int n, int most, const int *restrict x, int *restrict out) {
+  int k = 0;
+  for (int i = 0; i < n; i++)
+    if (x[i] & 1 && k < most)
+      out[k++] = x[i];
+  return k;
+}
+
 KEEP int in_place(int n, int *x) {
   int k = 0;
   for (int i = 0; i < n; i++)
@@ -202,6 +234,23 @@ int main(int argc, char **argv) {
   lists(n, m, f, z, (int(*)[m])list);
   show("counts", m, z, bytes);
   show("lists", m, list, matrix);
+  int half = n / 2, *limits = malloc(half * sizeof(int) + 1);
+  for (int i = 0; i < n; i++)
+    x[i] = i < half ? x[i] : -1 - i;
+  for (int i = 0; i < half; i++)
+    limits[i] = (int)example_bits();
+  k = guarded(n, x, limits, y);
+  show("guarded", k, y, bytes);
+  for (int i = 0; i < n; i++)
+    x[i] = (int)example_bits();
+  int near = n < 300 ? n : 300, *close = calloc((size_t)near * (near + 1) + 1, sizeof(int));
+  for (int room = near; room >= near - 1; room--) {
+    k = neighbours(near, room, f, z, close);
+    show("neighbours", k, z, bytes);
+    show("close", k, close, (size_t)near * near * sizeof(int));
+  }
+  k = first_ones(n, n / 5, x, y);
+  show("first_ones", k, y, bytes);
   // What is read is stored to.
   k = overlapped(n / 2, y, y + n / 4);
   show("overlap", k, y, bytes);
