@@ -77,6 +77,53 @@ static BasicBlock *ownErrorBlock(BasicBlock &Error, BasicBlock &Pred) {
   return Own;
 }
 
+bool pollyrs::hasCopyableChecks(const Loop &L, Session &S) {
+  SmallPtrSet<const BasicBlock *, 8> Errors;
+  for (ErrorCheck &C : S.Checks) {
+    auto *Marker = dyn_cast_or_null<CallInst>(static_cast<Value *>(C.Marker));
+    auto *Error = dyn_cast_or_null<BasicBlock>(static_cast<Value *>(C.Error));
+    if (!Marker || !Error || !L.contains(Marker))
+      continue;
+    if (!pred_empty(Error) || hasLiveOuts(*Error))
+      return false;
+    Errors.insert(Error);
+  }
+  const BasicBlock *Exit = L.getUniqueExitBlock();
+  auto IsKnown = [&](const Use &U) {
+    auto *User = cast<Instruction>(U.getUser());
+    if (auto *PHI = dyn_cast<PHINode>(User))
+      return L.contains(PHI) || PHI->getParent() == Exit || Errors.contains(PHI->getIncomingBlock(U));
+    return L.contains(User) || Errors.contains(User->getParent());
+  };
+  return all_of(L.blocks(), [&](const BasicBlock *BB) {
+    return all_of(*BB, [&](const Instruction &I) { return all_of(I.uses(), IsKnown); });
+  });
+}
+
+void pollyrs::copyChecks(Session &S, ValueToValueMapTy &Map) {
+  for (size_t I = 0, Old = S.Checks.size(); I != Old; ++I) {
+    auto *Marker = dyn_cast_or_null<CallInst>(static_cast<Value *>(S.Checks[I].Marker));
+    auto *Error = dyn_cast_or_null<BasicBlock>(static_cast<Value *>(S.Checks[I].Error));
+    Value *Copied = Marker && Error ? Map.lookup(Marker) : nullptr;
+    if (!Copied)
+      continue;
+    BasicBlock *Own = BasicBlock::Create(Error->getContext(), Error->getName() + ".own", Error->getParent(), Error);
+    for (Instruction &Part : *Error) {
+      Instruction *Copy = Part.clone();
+      Copy->insertInto(Own, Own->end());
+      Map[&Part] = Copy;
+    }
+    for (Instruction &Part : *Own)
+      RemapInstruction(&Part, Map, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
+    for (BasicBlock *Next : successors(Own))
+      for (PHINode &PHI : Next->phis()) {
+        Value *V = PHI.getIncomingValueForBlock(Error), *Copy = Map.lookup(V);
+        PHI.addIncoming(Copy ? Copy : V, Own);
+      }
+    S.Checks.push_back({Copied, Own, S.Checks[I].Weights});
+  }
+}
+
 extern "C" {
 
 bool prs_assume_no_errors(Session *S, LLVMValueRef FRef) {

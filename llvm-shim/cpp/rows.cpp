@@ -51,6 +51,21 @@ static FunctionCallee rowLength(Module &M) {
   return M.getOrInsertFunction("pollyrs_rt_row_length", reads(Context, MemoryEffects::readOnly()), Word, Pointer, Pointer, Word, Word);
 }
 
+// `pollyrs_rt_common_length`, of rows whose lengths stand in a table.
+static FunctionCallee commonLength(Module &M) {
+  LLVMContext &Context = M.getContext();
+  Type *Word = Type::getInt64Ty(Context), *Pointer = PointerType::get(Context, 0);
+  return M.getOrInsertFunction("pollyrs_rt_common_length", reads(Context, MemoryEffects::readOnly()), Word, Pointer, Pointer, Word);
+}
+
+// `pollyrs_rt_rows_leave`, whether what is written to rows leaves a table alone.
+static FunctionCallee rowsLeave(Module &M) {
+  LLVMContext &Context = M.getContext();
+  Type *Word = Type::getInt64Ty(Context), *Pointer = PointerType::get(Context, 0);
+  return M.getOrInsertFunction("pollyrs_rt_rows_leave", reads(Context, MemoryEffects::readOnly()), Word, Pointer, Pointer, Word, Word, Word,
+                               Pointer, Pointer);
+}
+
 // Marks a `select` with the condition `true`: its first value is the row's address in the model, its second
 // one the address in the table.
 static constexpr const char RowMark[] = "pollyrs.row";
@@ -62,6 +77,16 @@ static FunctionCallee rowFunction(Module &M) {
 }
 
 namespace {
+// Whether the value is known by its model already.
+bool isMarked(const Value &V) {
+  return any_of(V.users(), [](const User *U) {
+    auto *Call = dyn_cast<CallInst>(U);
+    auto *Select = dyn_cast<SelectInst>(U);
+    return (Select && Select->hasMetadata(RowMark)) ||
+           (Call && Call->getCalledFunction() && Call->getCalledFunction()->getName() == "pollyrs.row");
+  });
+}
+
 // Larger loops are not copied.
 constexpr unsigned MaxBlocks = 64;
 
@@ -75,6 +100,17 @@ struct Table {
   SmallVector<std::pair<LoadInst *, const SCEV *>, 4> Loads;
   // For a table of the ends of rows: the number of the table that has their beginnings.
   std::optional<unsigned> Rows;
+  // A table of the rows' lengths, which are numbers.
+  bool Lengths = false;
+  // What writes to memory that might be the table, unless the library finds that it is not.
+  SmallSetVector<StoreInst *, 4> Writers;
+};
+
+// What a store writes: bytes of rows of a table, or of what begins at one address.
+struct Written {
+  const Table *Rows = nullptr;
+  Value *Base = nullptr;
+  const SCEV *From = nullptr, *To = nullptr;
 };
 
 // The least and the greatest value that an affine expression takes in the loop `L`, whose nest has counts of
@@ -144,15 +180,23 @@ public:
 
 private:
   bool ofRecurrence(const SCEVAddRecExpr &Rec, const SCEV *&Least, const SCEV *&Most, unsigned Depth) {
-    auto *By = Rec.isAffine() && L.contains(Rec.getLoop()) ? dyn_cast<SCEVConstant>(Rec.getStepRecurrence(SE)) : nullptr;
+    if (!Rec.isAffine() || !L.contains(Rec.getLoop()))
+      return false;
+    const SCEV *By = Rec.getStepRecurrence(SE);
     const SCEV *Count = SE.getBackedgeTakenCount(Rec.getLoop()), *Low, *High;
-    if (!By || isa<SCEVCouldNotCompute>(Count) || SE.getTypeSizeInBits(Count->getType()) > 64 || !of(Rec.getStart(), Least, Most, Depth - 1))
+    if (!SE.isLoopInvariant(By, &L) || isa<SCEVCouldNotCompute>(Count) || SE.getTypeSizeInBits(Count->getType()) > 64 ||
+        !of(Rec.getStart(), Least, Most, Depth - 1))
       return false;
     Count = SE.getNoopOrZeroExtend(SCEVParameterRewriter::rewrite(Count, SE, Known), Type::getInt64Ty(SE.getContext()));
     if (!of(Count, Low, High, Depth - 1))
       return false;
     const SCEV *Way = SE.getMulExpr(High, By);
-    (By->getAPInt().isNegative() ? Least : Most) = SE.getAddExpr(By->getAPInt().isNegative() ? Least : Most, Way);
+    if (auto *Constant = dyn_cast<SCEVConstant>(By)) {
+      bool Down = Constant->getAPInt().isNegative();
+      (Down ? Least : Most) = SE.getAddExpr(Down ? Least : Most, Way);
+    } else {
+      Least = SE.getSMinExpr(Least, SE.getAddExpr(Least, Way)), Most = SE.getSMaxExpr(Most, SE.getAddExpr(Most, Way));
+    }
     return true;
   }
 
@@ -278,41 +322,71 @@ bool columnsOf(Value &Pointer, LoadInst &Row, Range &Within, ScalarEvolution &SE
   return true;
 }
 
-bool mayChange(const Loop &L, const LoadInst &Load, AAResults &AA) {
+// Whether nothing in the loop may change what is loaded but stores, which are added to `Writers`.
+bool isKept(const Loop &L, const LoadInst &Load, AAResults &AA, SmallSetVector<StoreInst *, 4> &Writers) {
   auto Place = MemoryLocation::getBeforeOrAfter(Load.getPointerOperand(), Load.getAAMetadata());
   for (BasicBlock *BB : L.blocks())
-    for (Instruction &I : *BB)
-      if (I.mayWriteToMemory() && isModSet(AA.getModRefInfo(&I, Place)))
-        return true;
-  return false;
+    for (Instruction &I : *BB) {
+      if (!I.mayWriteToMemory() || !isModSet(AA.getModRefInfo(&I, Place)))
+        continue;
+      auto *Store = dyn_cast<StoreInst>(&I);
+      if (!Store || !Store->isSimple())
+        return false;
+      Writers.insert(Store);
+    }
+  return true;
 }
 
-SmallVector<Table, 4> tablesOf(Loop &L, LoopInfo &LI, ScalarEvolution &SE, AAResults &AA, const DataLayout &DL) {
+// Whether the loop loads addresses from the same entries that have the number at `Address`.
+bool isBesideRows(const SCEV *Address, const Loop &L, ScalarEvolution &SE) {
+  return any_of(L.blocks(), [&](BasicBlock *BB) {
+    return any_of(*BB, [&](Instruction &I) {
+      auto *Row = dyn_cast<LoadInst>(&I);
+      if (!Row || !Row->getType()->isPointerTy() || Row->getPointerAddressSpace())
+        return false;
+      const SCEV *Own = SE.getSCEV(Row->getPointerOperand());
+      auto *Rec = dyn_cast<SCEVAddRecExpr>(Own);
+      auto *By = Rec && Rec->isAffine() ? dyn_cast<SCEVConstant>(Rec->getStepRecurrence(SE)) : nullptr;
+      if (!By || SE.getPointerBase(Own) != SE.getPointerBase(Address))
+        return false;
+      auto *Behind = dyn_cast<SCEVConstant>(SE.getMinusSCEV(Address, Own));
+      return Behind && !Behind->isZero() && Behind->getAPInt().abs().ult(By->getAPInt().abs());
+    });
+  });
+}
+
+// With `Checked` rows' lengths are tables as well, and stores may have to be compared with tables.
+SmallVector<Table, 4> tablesOf(Loop &L, LoopInfo &LI, ScalarEvolution &SE, AAResults &AA, const DataLayout &DL, bool Checked) {
   SmallVector<Table, 4> Tables;
   for (BasicBlock *BB : L.blocks())
     for (Instruction &I : *BB) {
       auto *Load = dyn_cast<LoadInst>(&I);
-      if (!Load || !Load->isSimple() || !Load->getType()->isPointerTy() || Load->getType()->getPointerAddressSpace())
+      if (!Load || !Load->isSimple() || Load->getPointerAddressSpace())
+        continue;
+      bool Length = Checked && Load->getType()->isIntegerTy(64);
+      if (!Length && (!Load->getType()->isPointerTy() || Load->getType()->getPointerAddressSpace()))
         continue;
       const SCEV *Address = SE.getSCEV(Load->getPointerOperand());
       const SCEV *Base = SE.getPointerBase(Address);
       if (SE.isLoopInvariant(Address, &L) || !SE.isLoopInvariant(Base, &L) || !isa<SCEVUnknown>(Base))
         continue;
       SmallPtrSet<Value *, 8> Seen;
-      std::optional<uint64_t> Unit = elementOf(*Load, *LI.getLoopFor(BB), LI, DL, Seen);
-      if (!Unit)
+      std::optional<uint64_t> Unit = Length ? 8 : elementOf(*Load, *LI.getLoopFor(BB), LI, DL, Seen);
+      if (!Unit || isMarked(*Load) || (Length && (Load->use_empty() || !isBesideRows(Address, L, SE))))
         continue;
       const SCEV *Offset = SE.removePointerBase(Address), *Least, *Most;
       int64_t Step = 0;
-      if (!extremes(Offset, L, SE, Least, Most, &Step) || Step % 8 || mayChange(L, *Load, AA))
+      SmallSetVector<StoreInst *, 4> Writers;
+      if (!extremes(Offset, L, SE, Least, Most, &Step) || Step % 8 || !isKept(L, *Load, AA, Writers) || (!Checked && !Writers.empty()))
         continue;
       auto *Same = find_if(Tables, [&](Table &T) {
-        return T.Base == Base && T.Step == Step && T.Unit == *Unit && quotient(SE.getMinusSCEV(Least, T.Least), Step, SE);
+        return T.Base == Base && T.Step == Step && T.Unit == *Unit && T.Lengths == Length && quotient(SE.getMinusSCEV(Least, T.Least), Step, SE);
       });
       if (Same == Tables.end()) {
-        Tables.push_back({Base, Step, *Unit, Least, Most, {}, {}});
+        Tables.push_back({Base, Step, *Unit, Least, Most, {}, {}, Length, {}});
         Same = &Tables.back();
       }
+      Same->Writers.insert_range(Writers);
       Same->Least = SE.getSMinExpr(Same->Least, Least);
       Same->Most = SE.getSMaxExpr(Same->Most, Most);
       Same->Loads.push_back({Load, Offset});
@@ -331,7 +405,7 @@ SmallVector<Table, 4> tablesOf(Loop &L, LoopInfo &LI, ScalarEvolution &SE, AARes
     for (unsigned N = 0; N != Count; ++N) {
       const Table &R = Tables[N];
       auto *Behind = R.Base == T.Base && R.Step == T.Step ? dyn_cast<SCEVConstant>(SE.getMinusSCEV(T.Least, R.Least)) : nullptr;
-      if (!Behind || !Behind->getAPInt().isStrictlyPositive() || !Behind->getAPInt().slt(T.Step))
+      if (R.Lengths || !Behind || !Behind->getAPInt().isStrictlyPositive() || !Behind->getAPInt().slt(T.Step))
         continue;
       T.Unit = R.Unit, T.Rows = N;
       Tables.push_back(T);
@@ -354,6 +428,11 @@ Value *ask(ArrayRef<Table> Tables, Loop &L, ScalarEvolution &SE, SCEVExpander &E
   ValueToSCEVMapTy Ends;
   for (const Table &T : Tables) {
     Lengths.push_back(nullptr);
+    if (T.Lengths) {
+      Value *Length = B.CreateFreeze(B.CreateCall(commonLength(M), {At(T, T.Least), At(T, T.Most), B.getInt64(T.Step)}), "row.length");
+      Good = B.CreateAnd(Good, B.CreateICmpSGE(Length, B.getInt64(0)));
+      Lengths.back() = Length;
+    }
     if (!T.Rows)
       continue;
     const Table &R = Tables[*T.Rows];
@@ -372,7 +451,7 @@ Value *ask(ArrayRef<Table> Tables, Loop &L, ScalarEvolution &SE, SCEVExpander &E
   Range Within(L, SE, Ends);
   for (const Table &T : Tables) {
     Known.push_back({});
-    if (T.Rows)
+    if (T.Rows || T.Lengths)
       continue;
     Value *First = At(T, T.Least), *Last = At(T, T.Most), *Rows;
     const SCEV *From = nullptr, *To = nullptr;
@@ -390,8 +469,82 @@ Value *ask(ArrayRef<Table> Tables, Loop &L, ScalarEvolution &SE, SCEVExpander &E
   return Good;
 }
 
-// `if (the answers about all tables allow it) L; else a copy of L;`
-bool divide(Loop &L, Function &F, Session &S) {
+// Beside tables of lengths, which may bound them next time, rows of which any column may be accessed are left alone.
+void leaveUnbounded(SmallVectorImpl<Table> &Tables, Loop &L, ScalarEvolution &SE) {
+  if (none_of(Tables, [](Table &T) { return T.Lengths; }) || any_of(Tables, [](Table &T) { return T.Rows.has_value(); }))
+    return;
+  ValueToSCEVMapTy None;
+  Range Within(L, SE, None);
+  erase_if(Tables, [&](Table &T) {
+    const SCEV *From = nullptr, *To = nullptr;
+    SmallPtrSet<Value *, 16> Seen;
+    return !T.Lengths && !all_of(T.Loads, [&](auto &Load) { return columnsOf(*Load.first, *Load.first, Within, SE, Seen, From, To); });
+  });
+}
+
+// What the writers of all tables write, each with the table that it might be; none where that has no bounds.
+bool writtenBy(ArrayRef<Table> Tables, Loop &L, ScalarEvolution &SE, SmallVectorImpl<std::pair<Written, const Table *>> &Found) {
+  ValueToSCEVMapTy None;
+  Range Within(L, SE, None);
+  auto RowsOf = [&](Value *V) -> const Table * {
+    for (const Table &T : Tables)
+      for (auto &[Load, Offset] : T.Loads) {
+        auto *PHI = dyn_cast<PHINode>(V);
+        if (!T.Rows && !T.Lengths && (V == Load || (PHI && standsFor(*PHI, *Load))))
+          return &T;
+      }
+    return nullptr;
+  };
+  for (const Table &T : Tables)
+    for (StoreInst *Store : T.Writers) {
+      const SCEV *Address = SE.getSCEV(Store->getPointerOperand()), *Least, *Most;
+      auto *Base = dyn_cast<SCEVUnknown>(SE.getPointerBase(Address));
+      if (!Base || !Within.of(SE.removePointerBase(Address), Least, Most))
+        return false;
+      uint64_t Bytes = Store->getDataLayout().getTypeStoreSize(Store->getValueOperand()->getType()).getFixedValue();
+      Written W{RowsOf(Base->getValue()), Base->getValue(), Least, SE.getAddExpr(Most, SE.getConstant(Most->getType(), Bytes))};
+      if (!W.Rows && !SE.isLoopInvariant(Base, &L))
+        return false;
+      Found.push_back({W, &T});
+    }
+  return true;
+}
+
+// Asks the library whether what is written leaves the tables alone.
+Value *askOfWritten(ArrayRef<std::pair<Written, const Table *>> Found, Loop &L, SCEVExpander &Expander, IRBuilderBase &B, Value *Good) {
+  Module &M = *B.GetInsertBlock()->getModule();
+  Instruction *End = L.getLoopPreheader()->getTerminator();
+  auto Number = [&](const SCEV *S) { return B.CreateFreeze(Expander.expandCodeFor(S, B.getInt64Ty(), End)); };
+  auto At = [&](const Table &T, const SCEV *Offset) { return B.CreatePtrAdd(cast<SCEVUnknown>(T.Base)->getValue(), Number(Offset)); };
+  for (auto &[W, T] : Found) {
+    Value *First = W.Rows ? At(*W.Rows, W.Rows->Least) : W.Base, *Last = W.Rows ? At(*W.Rows, W.Rows->Most) : W.Base;
+    Value *Low = Number(W.From), *High = Number(W.To);
+    Value *Begin = At(*T, T->Least), *Behind = B.CreatePtrAdd(At(*T, T->Most), B.getInt64(8));
+    Value *Step = B.getInt64(W.Rows ? W.Rows->Step : 0);
+    Value *Apart = B.CreateCall(rowsLeave(M), {First, Last, Step, Low, High, Begin, Behind});
+    Good = B.CreateAnd(Good, B.CreateICmpNE(Apart, B.getInt64(0)));
+  }
+  return Good;
+}
+
+// The rows' length of the model in the place of what is loaded, which the host's code gets back.
+void replaceLength(LoadInst &Load, Value &Length) {
+  auto *Marked = SelectInst::Create(ConstantInt::getTrue(Load.getContext()), &Length, &Load, Load.getName(), std::next(Load.getIterator()));
+  Marked->setMetadata(RowMark, MDNode::get(Load.getContext(), {}));
+  Load.replaceUsesWithIf(Marked, [&](llvm::Use &U) { return U.getUser() != Marked; });
+}
+
+// After a loop was copied where no pass follows: loops have exits of their own.
+void ownExits(Function &F, Session &S) {
+  LoopInfo &LI = S.FAM.getResult<LoopAnalysis>(F);
+  DominatorTree &DT = S.FAM.getResult<DominatorTreeAnalysis>(F);
+  for (Loop *L : LI.getLoopsInPreorder())
+    formDedicatedExitBlocks(L, &DT, &LI, nullptr, /*PreserveLCSSA=*/true);
+  S.FAM.invalidate(F, PreservedAnalyses::none());
+}
+
+// `if (the answers about all tables allow it) L; else a copy of L;` With `Checked` error blocks are taken out of the function.
+bool divide(Loop &L, Function &F, Session &S, bool Checked) {
   LoopInfo &LI = S.FAM.getResult<LoopAnalysis>(F);
   DominatorTree &DT = S.FAM.getResult<DominatorTreeAnalysis>(F);
   ScalarEvolution &SE = S.FAM.getResult<ScalarEvolutionAnalysis>(F);
@@ -399,23 +552,35 @@ bool divide(Loop &L, Function &F, Session &S) {
   BasicBlock *Before = L.getLoopPreheader(), *Exit = L.getUniqueExitBlock();
   if (!Before || !Exit || L.getNumBlocks() > MaxBlocks || !L.isLoopSimplifyForm() || !L.isSafeToClone() || !L.isLCSSAForm(DT))
     return false;
-  SmallVector<Table, 4> Tables = tablesOf(L, LI, SE, AA, F.getDataLayout());
+  if (Checked && !pollyrs::hasCopyableChecks(L, S))
+    return false;
+  SmallVector<Table, 4> Tables = tablesOf(L, LI, SE, AA, F.getDataLayout(), Checked);
   SCEVExpander Expander(SE, "rows");
   auto Computable = [&](const SCEV *E) { return Expander.isSafeToExpandAt(E, Before->getTerminator()); };
   if (Tables.empty() || !all_of(Tables, [&](Table &T) { return Computable(T.Least) && Computable(T.Most); }))
+    return false;
+  leaveUnbounded(Tables, L, SE);
+  SmallVector<std::pair<Written, const Table *>, 4> Stores;
+  if (!writtenBy(Tables, L, SE, Stores) || !all_of(Stores, [&](auto &W) { return Computable(W.first.From) && Computable(W.first.To); }))
     return false;
 
   IRBuilder<> B(Before->getTerminator());
   SmallVector<Value *, 4> Lengths;
   SmallVector<std::pair<Value *, Value *>, 4> Known;
-  Value *Good = ask(Tables, L, SE, Expander, B, Lengths, Known);
+  Value *Good = askOfWritten(Stores, L, Expander, B, ask(Tables, L, SE, Expander, B, Lengths, Known));
   ValueToValueMapTy Map;
   pollyrs::LoopCopy Copy = pollyrs::copyLoop(L, ".apart", Map, LI, DT);
+  if (Checked)
+    pollyrs::copyChecks(S, Map);
   addStringMetadataToLoop(Copy.Copied, pollyrs::ApartMark);
   IRBuilder<>(Copy.Before).CreateCondBr(Good, Copy.Own, Copy.Other);
 
   for (auto [T, Found, Length] : zip(Tables, Known, Lengths))
     for (auto &[Load, Offset] : T.Loads) {
+      if (T.Lengths) {
+        replaceLength(*Load, *Length);
+        continue;
+      }
       auto Row = T.Rows ? Known[*T.Rows] : Found;
       const SCEV *Number = quotient(SE.getMinusSCEV(Offset, T.Least), T.Step, SE);
       auto Replace = [&, Unit = T.Unit, Length = Length](Instruction &Old, BasicBlock::iterator Place) {
@@ -437,26 +602,30 @@ bool divide(Loop &L, Function &F, Session &S) {
       Replace(*Load, std::next(Load->getIterator()));
     }
   S.FAM.invalidate(F, PreservedAnalyses::none());
+  if (Checked)
+    ownExits(F, S);
   return true;
 }
 
-bool divideWithin(ArrayRef<Loop *> Loops, Function &F, Session &S) {
+bool divideWithin(ArrayRef<Loop *> Loops, Function &F, Session &S, bool Checked) {
   for (Loop *L : Loops)
-    if (S.work(*L) && !findStringMetadataForLoop(L, pollyrs::ApartMark) && (divide(*L, F, S) || divideWithin(L->getSubLoops(), F, S)))
+    if (S.work(*L) && !findStringMetadataForLoop(L, pollyrs::ApartMark) &&
+        (divide(*L, F, S, Checked) || divideWithin(L->getSubLoops(), F, S, Checked)))
       return true;
   return false;
 }
 } // namespace
 
 extern "C" {
-// A loop that has a version has no table any more; `Limit` bounds how often the remaining loops are searched.
-bool prs_divide_rows(Session *S, LLVMValueRef FRef, unsigned Limit) {
+// A loop that has a version has no table any more; `Limit` bounds how often the remaining loops are searched. With `Checked` no pass follows, and
+// error blocks are taken out.
+bool prs_divide_rows(Session *S, LLVMValueRef FRef, unsigned Limit, bool Checked) {
   Function &F = *unwrap<Function>(FRef);
   bool Changed = false;
   for (; Limit && S->work(F); --Limit) {
     LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
     SmallVector<Loop *, 8> Outermost(LI.begin(), LI.end());
-    if (!divideWithin(Outermost, F, *S))
+    if (!divideWithin(Outermost, F, *S, Checked))
       break;
     Changed = true;
   }

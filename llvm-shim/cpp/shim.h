@@ -221,6 +221,12 @@ struct LoopCopy {
 
 // Copies a loop with a preheader and one block behind it, in LCSSA form. `Map` says what became of its values.
 LoopCopy copyLoop(llvm::Loop &L, llvm::StringRef Suffix, llvm::ValueToValueMapTy &Map, llvm::LoopInfo &LI, llvm::DominatorTree &DT);
+
+// Whether a loop whose error blocks are taken out can be copied: nothing but these and what stands behind its end uses its values.
+bool hasCopyableChecks(const llvm::Loop &L, Session &S);
+
+// The checks in what was copied get error blocks of their own.
+void copyChecks(Session &S, llvm::ValueToValueMapTy &Map);
 // Whether a condition in a loop of the nest of `Outer` depends on more than counters and what is known before it.
 bool dependsOnData(llvm::Value *Condition, const llvm::Loop &Outer, llvm::ScalarEvolution &SE);
 

@@ -70,6 +70,11 @@
 //! no. Nothing in the loop may write to the table, by alias analysis, which the library checks by address. Rows between two pointers (the beginning and the end of a `vector`) are
 //! two tables in one, where all rows have one length (`pollyrs_rt_row_length`).
 //!
+//! Where each access of a row is checked against its length (Rust's `Vec<Vec<f64>>`), the lengths stand in the table beside the addresses. The version is for
+//! rows of one length (`pollyrs_rt_common_length`), so that the check is one on values from before the loop. There no types say that a row is not the
+//! table: what is written to rows or elsewhere is compared with the tables before the loop (`pollyrs_rt_rows_leave`), by bounds of what the loop accesses.
+//! Such a version is made when error blocks are taken out of the loop, and each copy of the loop has error blocks of its own.
+//!
 //! **Windows with a step.** In `x[(i * s + p) * w + j * s + q]` (a convolution with a stride) the strides of the counters are `s * w`, `w`, `s` and 1. Of a matrix each
 //! would be a multiple of the next, and no array of several dimensions has these. With a number for `s` the strides are `w` and 1: there are versions of the
 //! loop for 1 and 2; for other steps it stays on the host.
@@ -469,7 +474,15 @@ impl Session {
     pub fn divide_rows(&self, f: LLVMValueRef, limit: u32) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_divide_rows(self.raw, f, limit) })
+        Ok(unsafe { sys::prs_divide_rows(self.raw, f, limit, false) })
+    }
+
+    /// The same for loops whose accesses are checked ([`Session::assume_no_errors`]), where rows have one length and what is written leaves the
+    /// tables alone; no pass may run until [`Session::restore_rows`].
+    pub fn divide_checked_rows(&self, f: LLVMValueRef, limit: u32) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_divide_rows(self.raw, f, limit, true) })
     }
 
     /// Rows of tables are known by where the model has them ([`ROW`]); no pass may run until [`Session::restore_rows`].

@@ -203,7 +203,7 @@ unsafe extern "C" {
     pub fn prs_rejoin_loads(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_drop_unread_locals(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_rotate_pointers(s: *mut RawSession, f: LLVMValueRef, max_instructions: u32) -> bool;
-    pub fn prs_divide_rows(s: *mut RawSession, f: LLVMValueRef, limit: u32) -> bool;
+    pub fn prs_divide_rows(s: *mut RawSession, f: LLVMValueRef, limit: u32, checked: bool) -> bool;
     pub fn prs_mark_rows(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_restore_rows(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_split_sines(s: *mut RawSession, f: LLVMValueRef) -> bool;

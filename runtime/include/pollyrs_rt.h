@@ -301,6 +301,13 @@ PollyrsRows pollyrs_rt_rows_anywhere(const void *first, const void *last, int64_
 /* The bytes of rows whose ends stand in a table, from `first` to `last`, `step` bytes apart, each `behind`
  * bytes behind the row's address; -1 if they differ or can't be read. */
 int64_t pollyrs_rt_row_length(const void *first, const void *last, int64_t step, int64_t behind);
+/* The number that all words of a table are, from `first` to `last`, `step` bytes apart; -1 if they differ, or
+ * can't be read. */
+int64_t pollyrs_rt_common_length(const void *first, const void *last, int64_t step);
+/* 1 if no byte from `low` to `high` behind any row of a table, as for pollyrs_rt_rows_anywhere, lies from
+ * `begin` to `end`, which is not included; else 0. With a step of 0 `first` is the row. */
+int64_t pollyrs_rt_rows_leave(const void *first, const void *last, int64_t step, int64_t low, int64_t high,
+                              const void *begin, const void *end);
 
 /* The least and the largest, as signed integers, of those that lie in rows of contiguous bytes from `start`
  * on: rows[0] bytes in each, rows[1 + d] of them in dimension d of three, rows[4 + d] bytes apart, outermost

@@ -436,6 +436,28 @@ pub extern "C" fn pollyrs_rt_row_length(
     row_table::length(first, last, step, behind)
 }
 
+/// `pollyrs_rt_common_length`.
+#[unsafe(no_mangle)]
+pub extern "C" fn pollyrs_rt_common_length(first: *const c_void, last: *const c_void, step: i64) -> i64 {
+    let _errno = Errno::kept();
+    row_table::common(first, last, step)
+}
+
+/// `pollyrs_rt_rows_leave`.
+#[unsafe(no_mangle)]
+pub extern "C" fn pollyrs_rt_rows_leave(
+    first: *const c_void,
+    last: *const c_void,
+    step: i64,
+    low: i64,
+    high: i64,
+    begin: *const c_void,
+    end: *const c_void,
+) -> i64 {
+    let _errno = Errno::kept();
+    i64::from(row_table::leave((first, last, step), (low, high), (begin, end)))
+}
+
 /// `pollyrs_rt_inspect`.
 ///
 /// # Safety

@@ -297,7 +297,14 @@ pub(crate) fn is_known_load(v: Value) -> bool {
 
 /// Whether a function looks at tables of rows.
 pub(crate) fn looks_at_rows(f: Value) -> bool {
-    matches!(name(f).as_str(), "pollyrs_rt_rows" | "pollyrs_rt_rows_anywhere" | "pollyrs_rt_row_length")
+    const NAMES: [&str; 5] = [
+        "pollyrs_rt_rows",
+        "pollyrs_rt_rows_anywhere",
+        "pollyrs_rt_row_length",
+        "pollyrs_rt_common_length",
+        "pollyrs_rt_rows_leave",
+    ];
+    NAMES.contains(&name(f).as_str())
 }
 
 /// Whether a call may set `errno`, which the device reports as a fault ([`pollyrs_llvm_shim::ERRNO`]).

@@ -89,6 +89,7 @@ pub fn flatten(session: &Session, clone: LLVMValueRef) -> Result<bool, PluginErr
     session.assume_no_errors(clone)?;
     session.assume_no_errno(clone)?;
     session.add_differences(clone)?;
+    session.divide_checked_rows(clone, MAX_ROWS)?;
     session.mark_rows(clone)?;
     let assumed = session.assume_unwritten(clone)?;
     // No pass may run from here on: error blocks are unreachable for now, and marked stores and calls must

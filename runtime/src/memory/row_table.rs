@@ -12,6 +12,7 @@
 
 use std::ffi::c_void;
 
+use crate::base::planted::skips;
 use crate::memory::guarded;
 use crate::memory::packed::{self, Request};
 
@@ -86,6 +87,37 @@ pub fn length(first: *const c_void, last: *const c_void, step: i64, behind: i64)
     if rows.all(|row| row == Some(bytes)) { bytes } else { -1 }
 }
 
+/// `pollyrs_rt_common_length`; nothing is asked of the addresses.
+pub fn common(first: *const c_void, last: *const c_void, step: i64) -> i64 {
+    let Some(table) = entries(first, last, step, 1) else { return -1 };
+    let mut lengths = table.chunks(step as usize).map(word);
+    match lengths.next() {
+        Some(Some(length)) if length >= 0 && lengths.all(|own| own == Some(length)) => length,
+        _ => -1,
+    }
+}
+
+/// `pollyrs_rt_rows_leave`: whether the bytes `columns` of each row lie outside of `place`.
+pub fn leave(
+    (first, last, step): (*const c_void, *const c_void, i64),
+    columns: (i64, i64),
+    place: (*const c_void, *const c_void),
+) -> bool {
+    let (begin, end) = (place.0.addr() as i128, place.1.addr() as i128);
+    let (low, high) = (i128::from(columns.0), i128::from(columns.1));
+    let apart = |row: u64| i128::from(row) + high <= begin || i128::from(row) + low >= end;
+    // What wraps has no order.
+    if low > high || begin > end || skips("rows-leave") {
+        return skips("rows-leave");
+    }
+    if step == 0 {
+        return apart(first.addr() as u64);
+    }
+    entries(first, last, step, 1).is_some_and(|table| {
+        table.chunks(step as usize).all(|entry| word(entry).is_some_and(|row| apart(row as u64)))
+    })
+}
+
 /// `pollyrs_rt_rows`; nothing is asked of the addresses.
 pub fn look(first: *const c_void, last: *const c_void, step: i64, unit: i64) -> Rows {
     entries(first, last, step, 1).map_or(NONE, |table| distances(&table, step as usize, unit))
@@ -121,6 +153,53 @@ mod tests {
         let last = first.wrapping_byte_add(8 * (table.len() - 1) / step * step);
         let found = look(first, last, step as i64, unit);
         (!found.first.is_null()).then_some((found.first as i64, found.pitch))
+    }
+
+    #[test]
+    fn lengths_are_equal_or_not() {
+        let of = |table: &[i64], step: i64| {
+            let first: *const c_void = table.as_ptr().cast();
+            common(first, first.wrapping_byte_add(8 * (table.len() - 1)), step)
+        };
+        let table = [
+            (vec![7, 7, 7], 8, 7),
+            (vec![7, 9, 7], 16, 7),
+            (vec![7, 9, 7], 8, -1),
+            (vec![-2, -2], 8, -1),
+            (vec![0], 8, 0),
+        ];
+        for (lengths, step, expected) in table {
+            assert_eq!(of(&lengths, step), expected, "{lengths:?} by {step}");
+        }
+        assert_eq!(common(16 as *const c_void, 32 as *const c_void, 8), -1, "it is not there");
+        assert_eq!(common(32 as *const c_void, 16 as *const c_void, 8), -1, "it has no entries");
+    }
+
+    #[test]
+    fn what_is_written_leaves_a_table_or_does_not() {
+        let rows = [4096i64, 9000, 5000];
+        let first: *const c_void = rows.as_ptr().cast();
+        let place = |begin: usize, end: usize| (begin as *const c_void, end as *const c_void);
+        let of =
+            |columns, begin, end| leave((first, first.wrapping_byte_add(16), 8), columns, place(begin, end));
+        let table = [
+            ((0, 80), 4176, 5000, true),
+            ((0, 80), 4175, 5000, false),
+            ((0, 80), 4176, 5001, false),
+            ((-8, 80), 4176, 5000, false),
+            ((0, 80), 9079, 10000, false),
+            ((0, 80), 9080, 10000, true),
+            ((8, 0), 20000, 20008, false),
+            ((0, 80), 20008, 20000, false),
+        ];
+        for (columns, begin, end, expected) in table {
+            assert_eq!(of(columns, begin, end), expected, "{columns:?} and {begin} to {end}");
+        }
+        let row = |at: usize| (at as *const c_void, at as *const c_void, 0);
+        assert!(
+            leave(row(4096), (0, 80), place(4176, 5000)) && !leave(row(4097), (0, 80), place(4176, 5000))
+        );
+        assert!(!leave((16 as *const c_void, 32 as *const c_void, 8), (0, 8), place(4096, 4104)), "no table");
     }
 
     #[test]

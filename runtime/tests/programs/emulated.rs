@@ -238,6 +238,7 @@ fn the_shared_library_links_and_exports_the_interface_only() {
         "pollyrs_rt_abi_9",
         "pollyrs_rt_begin",
         "pollyrs_rt_begin_held",
+        "pollyrs_rt_common_length",
         "pollyrs_rt_discard",
         "pollyrs_rt_emu_barrier",
         "pollyrs_rt_emu_barrier_at",
@@ -271,6 +272,7 @@ fn the_shared_library_links_and_exports_the_interface_only() {
         "pollyrs_rt_row_length",
         "pollyrs_rt_rows",
         "pollyrs_rt_rows_anywhere",
+        "pollyrs_rt_rows_leave",
         "pollyrs_rt_sides",
         "pollyrs_rt_slices",
     ];
