@@ -137,8 +137,13 @@ fn leaf(node: &Node, (filter, tree): &(isl::UnionSet, Tree)) -> Result<Option<Le
     Ok(Some(Leaf { filter: filter.clone(), domain, tree: tree.clone(), row, reduces }))
 }
 
-/// Whether all loops beneath rows and columns add up parts of reductions.
+/// Whether all loops beneath rows and columns add up parts of reductions, and not of running totals, which go through the parts once more.
 fn are_parts(scop: &Scop, domain: &isl::UnionSet) -> Result<bool> {
+    for s in scop.statements.iter().filter(|s| s.running.is_some()) {
+        if s.domain.dim(isl::DimType::Set)? > 2 {
+            return Ok(false);
+        }
+    }
     for set in domain.sets()? {
         let Some((_, s)) = scop.statement_named(&set.tuple_name()?.unwrap_or_default()) else {
             return Ok(false);
@@ -197,7 +202,9 @@ fn run(node: &Node, parts: &[(isl::UnionSet, Tree)]) -> Result<Vec<Leaf>> {
 /// For sizes with rows that fit, blocks of rows; for others the kernels.
 fn split(node: &Node, run: &[Leaf]) -> Result<Option<Vec<(isl::UnionSet, Tree)>>> {
     let scop = node.model.scop;
-    let wide = |l: &Leaf| matches!(&l.tree, Tree::Mark(_, b) if matches!(&**b, Tree::Band(b) if b.members.len() == 2));
+    // (Parts alone gain nothing by rows in shared memory: those of running totals, say.)
+    let plain = |b: &Tree| matches!(b, Tree::Band(b) if b.members.len() == 2 && b.child.depth() == 0);
+    let wide = |l: &Leaf| matches!(&l.tree, Tree::Mark(_, b) if plain(b));
     if !run.iter().any(|l| l.reduces) || !run.iter().any(wide) {
         return Ok(None);
     }
