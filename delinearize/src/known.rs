@@ -26,6 +26,7 @@ struct Key {
     element_bytes: u32,
     accesses: Vec<(Polynomial, String, Option<Vec<i64>>)>,
     found: Vec<(String, String)>,
+    certain: bool,
 }
 
 type Found = Result<Text, DelinearizeError>;
@@ -79,6 +80,7 @@ impl Key {
                 .map(|a| Some((a.offset.clone(), written(&a.domain)?, a.size_hint.clone())))
                 .collect::<Option<_>>()?,
             found: problem.found.to_vec(),
+            certain: problem.certain,
         })
     }
 }

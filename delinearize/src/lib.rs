@@ -62,6 +62,8 @@ pub struct Problem<'a> {
     pub accesses: &'a [AccessPoly],
     /// isl names of parameters that are the least and the largest subscript which data has.
     pub found: &'a [(String, String)],
+    /// Only a shape that is right for all parameters, with one piece an access, is of use.
+    pub certain: bool,
 }
 
 /// Where a shape came from.

@@ -47,7 +47,7 @@ pub(crate) fn best(problem: &Problem) -> Result<Shape> {
             let view = search.plain(&view.sizes)?.unwrap_or(view);
             return finish(&run, &view, Origin::Strides);
         }
-        if near.as_ref().is_some_and(|(typical, _)| *typical == Typical::Equal) {
+        if problem.certain || near.as_ref().is_some_and(|(typical, _)| *typical == Typical::Equal) {
             continue;
         }
         let typical = search.weakest()?.map_or(Ok(Typical::No), explained)?;
@@ -56,6 +56,9 @@ pub(crate) fn best(problem: &Problem) -> Result<Shape> {
         {
             near = Some((typical, view));
         }
+    }
+    if problem.certain {
+        return Err(Blocked::NeverInside.into());
     }
     if let Some((_, view)) = near {
         return finish(&run, &view, Origin::Strides);

@@ -175,12 +175,12 @@ impl Builder<'_> {
         self.unit_strides(&mut offsets, u64::from(elem.bytes()), first)?;
         self.pitches_in_elements(&mut offsets, u64::from(elem.bytes()), first)?;
         self.nested_strides(&mut offsets, raws)?;
-        let mut viewed = self.view(raws, &offsets, elem);
+        let mut viewed = self.view(raws, &offsets, elem, false);
         if let Err(DelinearizeError::Blocked(Blocked::NonAffineSubscript { .. })) = viewed
             && let Ok(true) = self.named_products(&mut offsets)
         {
             // Without a shape after all, it is the product that is reported.
-            viewed = self.view(raws, &offsets, elem).or(viewed);
+            viewed = self.view(raws, &offsets, elem, false).or(viewed);
         }
         let settled = |viewed: &Result<View, DelinearizeError>| match viewed {
             Ok((shape, _)) => shape.is_unconditional(),
@@ -189,7 +189,7 @@ impl Builder<'_> {
         let mut certain = offsets.clone();
         if !settled(&viewed)?
             && let Ok(true) = self.settled_extents(&mut certain, raws)
-            && let Ok(simpler) = self.view(raws, &certain, elem)
+            && let Ok(simpler) = self.view(raws, &certain, elem, viewed.is_ok())
             && (viewed.is_err() || simpler.0.is_unconditional()?)
         {
             (offsets, viewed) = (certain, Ok(simpler));
@@ -197,7 +197,7 @@ impl Builder<'_> {
         let mut flat = offsets.clone();
         if !settled(&viewed)?
             && let Ok(true) = self.flat_products(&mut flat, raws)
-            && let Ok(better) = self.view(raws, &flat, elem)
+            && let Ok(better) = self.view(raws, &flat, elem, viewed.is_ok())
             && (viewed.is_err() || better.0.is_unconditional()?)
         {
             (offsets, viewed) = (flat, Ok(better));
@@ -206,7 +206,7 @@ impl Builder<'_> {
             && !shape.is_unconditional()?
             && let Ok(true) = self.split_offsets(&mut offsets, raws, shape, elem.bytes())
         {
-            viewed = self.view(raws, &offsets, elem).or(viewed);
+            viewed = self.view(raws, &offsets, elem, false).or(viewed);
         }
         let (shape, sizes) = viewed.map_err(|e| self.delinearize_fail(e, &array, raws, first))?;
         self.same_view(&array, raws, &shape)?;
@@ -230,7 +230,13 @@ impl Builder<'_> {
     }
 
     /// The shape of accesses at these offsets, and its sizes.
-    fn view(&self, raws: &[Raw], offsets: &[Polynomial], elem: ElemType) -> Result<View, DelinearizeError> {
+    fn view(
+        &self,
+        raws: &[Raw],
+        offsets: &[Polynomial],
+        elem: ElemType,
+        certain: bool,
+    ) -> Result<View, DelinearizeError> {
         let mut accesses = Vec::new();
         for (r, offset) in raws.iter().zip(offsets) {
             let hint = ir::address(r.inst).and_then(ir::constant_sizes);
@@ -249,6 +255,7 @@ impl Builder<'_> {
             element_bytes: elem.bytes(),
             accesses: &accesses,
             found: &found,
+            certain,
         };
         let shape = self.shapes.delinearize(&problem)?;
         let sizes = shape.size_functions(&problem)?;

@@ -147,6 +147,7 @@ impl Case {
             element_bytes: self.element_bytes,
             accesses: &self.accesses,
             found: &self.found,
+            certain: false,
         }
     }
 

@@ -52,6 +52,7 @@ pub struct Budgets {
     given: u64,
     module: Cell<u64>,
     function: Cell<u64>,
+    kept: Cell<u64>,
     detection: Cell<u64>,
     tiles: Cell<u32>,
 }
@@ -66,6 +67,7 @@ impl Budgets {
             given,
             module: Cell::new(given),
             function: Cell::new(0),
+            kept: Cell::new(0),
             detection: Cell::new(0),
             tiles: Cell::new(options.tiled),
         }
@@ -76,16 +78,19 @@ impl Budgets {
     pub fn begin_function(&self, instructions: u64, later: usize) {
         let left = self.module.get();
         let kept = (self.stage / KEPT).saturating_mul(later as u64).min(left / MOST_KEPT);
+        self.kept.set(kept);
         self.detection.set(DETECTION * self.stage + INSTRUCTION / 4 * instructions);
         self.function.set((FUNCTION * self.stage + INSTRUCTION / 2 * instructions).min(left - kept));
     }
 
     /// So many loops may be nests of functions that were inlined: each gets what it would take alone, as long
-    /// as half of the module's is left.
+    /// as half of the module's is left, or all of it where no function follows.
     pub fn begin_search(&self, loops: usize) {
         let function = self.function.get();
         let wider = function.saturating_add(LOOP.saturating_mul(loops as u64));
-        self.function.set(wider.min(self.module.get() / MOST_KEPT).max(function));
+        let left = self.module.get();
+        let spare = if self.kept.get() == 0 { left } else { left / MOST_KEPT };
+        self.function.set(wider.min(spare).max(function));
     }
 
     pub fn module_is_spent(&self) -> bool {
