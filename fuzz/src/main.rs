@@ -6,7 +6,7 @@
 //!
 //! * single functions with affine nests ([`nests`]: [`generate`], [`evaluate`], [`shrink`]);
 //! * sequences of events over the same memory ([`sequence`]), in C, C++ and Fortran;
-//! * loops of one form each ([`forms`]): quotients, tables of rows, loaded subscripts, places of extremes;
+//! * loops of one form each ([`forms`]): quotients, tables of rows, loaded subscripts, places of extremes, running totals;
 //! * whole programs of another generator ([`csmith`]).
 //!
 //! Program k of a seed is the same in every run; only how many programs there are depends on the time.
@@ -122,6 +122,8 @@ enum Which {
     Sparse,
     /// Extremes with their places, sines and cosines, iterators, records.
     Places,
+    /// Running totals, and what is stored where they say.
+    Totals,
     /// Whole programs from csmith.
     Csmith,
 }
@@ -139,6 +141,7 @@ fn main() -> std::process::ExitCode {
         Which::Tables => with(&arguments, &Forms(Form::Tables)),
         Which::Sparse => with(&arguments, &Forms(Form::Sparse)),
         Which::Places => with(&arguments, &Forms(Form::Places)),
+        Which::Totals => with(&arguments, &Forms(Form::Totals)),
         // Each is a file of its own.
         Which::Csmith => match Csmith::new() {
             Ok(csmith) => with(&Arguments { batch: 1, ..arguments }, &csmith),

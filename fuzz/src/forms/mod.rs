@@ -8,6 +8,7 @@ mod places;
 mod quotients;
 mod sparse;
 mod tables;
+mod totals;
 
 use crate::grammar::{Grammar, Language, Sources};
 use crate::rng::Rng;
@@ -25,6 +26,8 @@ pub enum Form {
     Sparse,
     /// Least and greatest values with their places, sines and cosines, iterators, records, sizes in globals.
     Places,
+    /// Running totals, and what is stored where they say.
+    Totals,
 }
 
 /// The text of a program, and what it has.
@@ -66,6 +69,7 @@ impl Forms {
             Form::Tables => tables::text(choices),
             Form::Sparse => sparse::text(choices),
             Form::Places => places::text(choices),
+            Form::Totals => totals::text(choices),
         }
     }
 
@@ -158,7 +162,7 @@ mod tests {
 
     #[test]
     fn all_forms_have_texts() {
-        for form in [Form::Quotients, Form::Tables, Form::Sparse, Form::Places] {
+        for form in [Form::Quotients, Form::Tables, Form::Sparse, Form::Places, Form::Totals] {
             let forms = Forms(form);
             let mut found = BTreeSet::new();
             for n in 0..300 {
