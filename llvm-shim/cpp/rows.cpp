@@ -16,6 +16,7 @@
 #include "llvm/Support/CBindingWrapping.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
@@ -102,6 +103,8 @@ struct Table {
   std::optional<unsigned> Rows;
   // A table of the rows' lengths, which are numbers.
   bool Lengths = false;
+  // What all of these are, by the library.
+  Value *Length = nullptr;
   // What writes to memory that might be the table, unless the library finds that it is not.
   SmallSetVector<StoreInst *, 4> Writers;
 };
@@ -355,7 +358,7 @@ bool isBesideRows(const SCEV *Address, const Loop &L, ScalarEvolution &SE) {
   });
 }
 
-// With `Checked` rows' lengths are tables as well, and stores may have to be compared with tables.
+// With `Checked` stores may have to be compared with tables.
 SmallVector<Table, 4> tablesOf(Loop &L, LoopInfo &LI, ScalarEvolution &SE, AAResults &AA, const DataLayout &DL, bool Checked) {
   SmallVector<Table, 4> Tables;
   for (BasicBlock *BB : L.blocks())
@@ -363,7 +366,7 @@ SmallVector<Table, 4> tablesOf(Loop &L, LoopInfo &LI, ScalarEvolution &SE, AARes
       auto *Load = dyn_cast<LoadInst>(&I);
       if (!Load || !Load->isSimple() || Load->getPointerAddressSpace())
         continue;
-      bool Length = Checked && Load->getType()->isIntegerTy(64);
+      bool Length = Load->getType()->isIntegerTy(64);
       if (!Length && (!Load->getType()->isPointerTy() || Load->getType()->getPointerAddressSpace()))
         continue;
       const SCEV *Address = SE.getSCEV(Load->getPointerOperand());
@@ -383,7 +386,7 @@ SmallVector<Table, 4> tablesOf(Loop &L, LoopInfo &LI, ScalarEvolution &SE, AARes
         return T.Base == Base && T.Step == Step && T.Unit == *Unit && T.Lengths == Length && quotient(SE.getMinusSCEV(Least, T.Least), Step, SE);
       });
       if (Same == Tables.end()) {
-        Tables.push_back({Base, Step, *Unit, Least, Most, {}, {}, Length, {}});
+        Tables.push_back({Base, Step, *Unit, Least, Most, {}, {}, Length, nullptr, {}});
         Same = &Tables.back();
       }
       Same->Writers.insert_range(Writers);
@@ -414,10 +417,27 @@ SmallVector<Table, 4> tablesOf(Loop &L, LoopInfo &LI, ScalarEvolution &SE, AARes
   return Tables;
 }
 
+// Asks the library for the number that all entries of a table of lengths are.
+void askForLengths(MutableArrayRef<Table> Tables, Loop &L, ScalarEvolution &SE, SCEVExpander &Expander, ValueToSCEVMapTy &Common) {
+  Instruction *End = L.getLoopPreheader()->getTerminator();
+  IRBuilder<> B(End);
+  for (Table &T : Tables) {
+    if (!T.Lengths)
+      continue;
+    auto At = [&](const SCEV *Offset) {
+      return B.CreatePtrAdd(cast<SCEVUnknown>(T.Base)->getValue(), Expander.expandCodeFor(Offset, B.getInt64Ty(), End));
+    };
+    FunctionCallee Function = commonLength(*End->getModule());
+    T.Length = B.CreateFreeze(B.CreateCall(Function, {At(T.Least), At(T.Most), B.getInt64(T.Step)}), "row.length");
+    for (auto &[Load, Offset] : T.Loads)
+      Common[Load] = SE.getUnknown(T.Length);
+  }
+}
+
 // Asks the library about all tables: the length of rows between two pointers, in elements, or null; and of
 // each table the first row and the distance of rows. The result says whether all answers allow the version.
-Value *ask(ArrayRef<Table> Tables, Loop &L, ScalarEvolution &SE, SCEVExpander &Expander, IRBuilderBase &B, SmallVectorImpl<Value *> &Lengths,
-           SmallVectorImpl<std::pair<Value *, Value *>> &Known) {
+Value *ask(ArrayRef<Table> Tables, Loop &L, ScalarEvolution &SE, SCEVExpander &Expander, IRBuilderBase &B, ValueToSCEVMapTy &Ends,
+           SmallVectorImpl<Value *> &Lengths, SmallVectorImpl<std::pair<Value *, Value *>> &Known) {
   Module &M = *B.GetInsertBlock()->getModule();
   Type *Word = B.getInt64Ty();
   Instruction *End = L.getLoopPreheader()->getTerminator();
@@ -425,14 +445,10 @@ Value *ask(ArrayRef<Table> Tables, Loop &L, ScalarEvolution &SE, SCEVExpander &E
   auto At = [&](const Table &T, const SCEV *Offset) {
     return B.CreatePtrAdd(cast<SCEVUnknown>(T.Base)->getValue(), Expander.expandCodeFor(Offset, Word, End));
   };
-  ValueToSCEVMapTy Ends;
   for (const Table &T : Tables) {
-    Lengths.push_back(nullptr);
-    if (T.Lengths) {
-      Value *Length = B.CreateFreeze(B.CreateCall(commonLength(M), {At(T, T.Least), At(T, T.Most), B.getInt64(T.Step)}), "row.length");
-      Good = B.CreateAnd(Good, B.CreateICmpSGE(Length, B.getInt64(0)));
-      Lengths.back() = Length;
-    }
+    Lengths.push_back(T.Length);
+    if (T.Lengths)
+      Good = B.CreateAnd(Good, B.CreateICmpSGE(T.Length, B.getInt64(0)));
     if (!T.Rows)
       continue;
     const Table &R = Tables[*T.Rows];
@@ -470,11 +486,10 @@ Value *ask(ArrayRef<Table> Tables, Loop &L, ScalarEvolution &SE, SCEVExpander &E
 }
 
 // Beside tables of lengths, which may bound them next time, rows of which any column may be accessed are left alone.
-void leaveUnbounded(SmallVectorImpl<Table> &Tables, Loop &L, ScalarEvolution &SE) {
+void leaveUnbounded(SmallVectorImpl<Table> &Tables, Loop &L, ScalarEvolution &SE, ValueToSCEVMapTy &Common) {
   if (none_of(Tables, [](Table &T) { return T.Lengths; }) || any_of(Tables, [](Table &T) { return T.Rows.has_value(); }))
     return;
-  ValueToSCEVMapTy None;
-  Range Within(L, SE, None);
+  Range Within(L, SE, Common);
   erase_if(Tables, [&](Table &T) {
     const SCEV *From = nullptr, *To = nullptr;
     SmallPtrSet<Value *, 16> Seen;
@@ -483,9 +498,9 @@ void leaveUnbounded(SmallVectorImpl<Table> &Tables, Loop &L, ScalarEvolution &SE
 }
 
 // What the writers of all tables write, each with the table that it might be; none where that has no bounds.
-bool writtenBy(ArrayRef<Table> Tables, Loop &L, ScalarEvolution &SE, SmallVectorImpl<std::pair<Written, const Table *>> &Found) {
-  ValueToSCEVMapTy None;
-  Range Within(L, SE, None);
+bool writtenBy(ArrayRef<Table> Tables, Loop &L, ScalarEvolution &SE, ValueToSCEVMapTy &Lengths,
+               SmallVectorImpl<std::pair<Written, const Table *>> &Found) {
+  Range Within(L, SE, Lengths);
   auto RowsOf = [&](Value *V) -> const Table * {
     for (const Table &T : Tables)
       for (auto &[Load, Offset] : T.Loads) {
@@ -559,15 +574,21 @@ bool divide(Loop &L, Function &F, Session &S, bool Checked) {
   auto Computable = [&](const SCEV *E) { return Expander.isSafeToExpandAt(E, Before->getTerminator()); };
   if (Tables.empty() || !all_of(Tables, [&](Table &T) { return Computable(T.Least) && Computable(T.Most); }))
     return false;
-  leaveUnbounded(Tables, L, SE);
+  ValueToSCEVMapTy Common;
+  askForLengths(Tables, L, SE, Expander, Common);
+  leaveUnbounded(Tables, L, SE, Common);
   SmallVector<std::pair<Written, const Table *>, 4> Stores;
-  if (!writtenBy(Tables, L, SE, Stores) || !all_of(Stores, [&](auto &W) { return Computable(W.first.From) && Computable(W.first.To); }))
+  if (!writtenBy(Tables, L, SE, Common, Stores) || !all_of(Stores, [&](auto &W) { return Computable(W.first.From) && Computable(W.first.To); })) {
+    for (Table &T : Tables)
+      if (T.Length)
+        RecursivelyDeleteTriviallyDeadInstructions(T.Length);
     return false;
+  }
 
   IRBuilder<> B(Before->getTerminator());
   SmallVector<Value *, 4> Lengths;
   SmallVector<std::pair<Value *, Value *>, 4> Known;
-  Value *Good = askOfWritten(Stores, L, Expander, B, ask(Tables, L, SE, Expander, B, Lengths, Known));
+  Value *Good = askOfWritten(Stores, L, Expander, B, ask(Tables, L, SE, Expander, B, Common, Lengths, Known));
   ValueToValueMapTy Map;
   pollyrs::LoopCopy Copy = pollyrs::copyLoop(L, ".apart", Map, LI, DT);
   if (Checked)
@@ -578,7 +599,10 @@ bool divide(Loop &L, Function &F, Session &S, bool Checked) {
   for (auto [T, Found, Length] : zip(Tables, Known, Lengths))
     for (auto &[Load, Offset] : T.Loads) {
       if (T.Lengths) {
-        replaceLength(*Load, *Length);
+        if (Checked)
+          replaceLength(*Load, *Length);
+        else
+          Load->replaceAllUsesWith(Length);
         continue;
       }
       auto Row = T.Rows ? Known[*T.Rows] : Found;

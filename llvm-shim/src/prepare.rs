@@ -70,8 +70,8 @@
 //! no. Nothing in the loop may write to the table, by alias analysis, which the library checks by address. Rows between two pointers (the beginning and the end of a `vector`) are
 //! two tables in one, where all rows have one length (`pollyrs_rt_row_length`).
 //!
-//! Where each access of a row is checked against its length (Rust's `Vec<Vec<f64>>`), the lengths stand in the table beside the addresses. The version is for
-//! rows of one length (`pollyrs_rt_common_length`), so that the check is one on values from before the loop. There no types say that a row is not the
+//! The lengths of rows may stand in the table beside the addresses, as bounds of loops, or since each access is checked (Rust's `Vec<Vec<f64>>`). The version
+//! is for rows of one length (`pollyrs_rt_common_length`), so that the check is one on values from before the loop. There no types say that a row is not the
 //! table: what is written to rows or elsewhere is compared with the tables before the loop (`pollyrs_rt_rows_leave`), by bounds of what the loop accesses.
 //! Such a version is made when error blocks are taken out of the loop, and each copy of the loop has error blocks of its own.
 //!

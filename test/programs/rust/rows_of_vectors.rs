@@ -6,7 +6,7 @@
 // ARGS: 3 2
 // ARGS: 33 65
 // OFFLOAD: partial
-// KERNELS: product transposed relaxed weighted counted
+// KERNELS: product transposed relaxed weighted counted clipped scaled norms
 // FALLBACK: no check in the loop fails
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -70,8 +70,41 @@ fn counted(a: &mut [Vec<u64>], by: u64) {
     }
 }
 
+#[inline(never)]
+fn clipped(a: &mut Rows, least: f64) {
+    for i in 0..a.len() {
+        for j in 0..a[i].len() {
+            if a[i][j] < least {
+                a[i][j] = least;
+            }
+        }
+    }
+}
+
+#[inline(never)]
+fn scaled(a: &mut [Vec<f64>], by: f64) {
+    for row in a.iter_mut() {
+        for x in row.iter_mut() {
+            *x *= by;
+        }
+    }
+}
+
+#[inline(never)]
+fn norms(a: &[Vec<f64>], out: &mut [f64]) {
+    for (row, y) in a.iter().zip(out.iter_mut()) {
+        let mut s = 0.0;
+        for x in row {
+            s += x * x;
+        }
+        *y = s;
+    }
+}
+
 fn rows(n: usize, m: usize, seed: usize) -> Rows {
-    (0..n).map(|i| (0..m).map(|j| ((i * 7919 + j * 31 + seed) % 1000) as f64 * 1e-3 - 0.5).collect()).collect()
+    (0..n)
+        .map(|i| (0..m).map(|j| ((i * 7919 + j * 31 + seed) % 1000) as f64 * 1e-3 - 0.5).collect())
+        .collect()
 }
 
 fn show(name: &str, rows: &[Vec<f64>]) {
@@ -98,9 +131,16 @@ fn main() {
     let mut y = vec![0.5; n];
     weighted(&a, &x[0], &mut y);
     show("weighted", &[y.clone()]);
+    clipped(&mut r, -0.25);
+    scaled(&mut r, 1.5);
+    norms(&r, &mut y);
+    show("clipped", &r);
+    show("norms", &[y.clone()]);
     // Rows of different lengths, and one that is too short, in the middle.
     let mut ragged: Rows = (0..n).map(|i| vec![i as f64; i % 5 + m]).collect();
     updated(&mut ragged, &x[0], &d[0], 0.5);
+    clipped(&mut ragged, 0.5);
+    scaled(&mut ragged, 0.75);
     show("ragged", &ragged);
     if n > 2 {
         let mut short = rows(n, m, 8);
