@@ -225,11 +225,51 @@ static void replaceCarried(Value &V) {
 // run-time library looks at.
 enum class Hoisting : uint32_t { Together, Any, Peeking };
 
-// Whether the place of a load lies between others that were accessed on every way to `Before`, with nothing
-// behind them that may free: those belong to one object, so this does, too (`x->data` of a structure of which
-// `x->height` and `x->stride` were looked at). Then it may be read there, with `Known` alignment.
-static bool liesBetweenAccesses(const LoadInst &Load, const Instruction *Before, Align &Known) {
+// Whether what can be accessed before `I` surely can behind it: it frees nothing, ends no lifetime, and does not wait for
+// another thread that does.
+static bool keepsMemory(const Instruction &I) {
+  auto *Call = dyn_cast<CallBase>(&I);
+  return !I.isAtomic() && (!Call || Call->onlyReadsMemory() || isa<MemIntrinsic>(Call) || isa<AssumeInst>(Call) ||
+                           (!isa<IntrinsicInst>(Call) && Call->hasFnAttr(Attribute::NoFree) && Call->hasFnAttr(Attribute::NoSync)));
+}
+
+// The block that control comes from to `BB` on every way, directly or past a block or two that keep memory; null where
+// it is not as simple.
+static const BasicBlock *comesFrom(const BasicBlock &BB) {
+  if (const BasicBlock *Only = BB.getSinglePredecessor())
+    return Only;
+  if (!BB.hasNPredecessors(2))
+    return nullptr;
+  const BasicBlock *A = *pred_begin(&BB), *B = *std::next(pred_begin(&BB));
+  auto Keeps = [](const BasicBlock &Arm) { return all_of(Arm, keepsMemory); };
+  const BasicBlock *OfA = A->getSinglePredecessor(), *OfB = B->getSinglePredecessor();
+  if (OfA == B && Keeps(*A))
+    return B;
+  if (OfB == A && Keeps(*B))
+    return A;
+  return OfA && OfA == OfB && Keeps(*A) && Keeps(*B) ? OfA : nullptr;
+}
+
+// Whether `Wanted` holds of an access that is made on every way to `Before`, with nothing behind it that may take
+// memory away: what can be accessed there, can be at `Before`.
+static bool anyAccessedBefore(const Instruction *Before, function_ref<bool(const Instruction &, const Value *)> Wanted) {
   constexpr unsigned Farthest = 16;
+  const BasicBlock *BB = Before->getParent();
+  for (unsigned Blocks = 0; BB && Blocks != Farthest; ++Blocks, BB = comesFrom(*BB))
+    for (const Instruction &I : reverse(*BB)) {
+      if (!keepsMemory(I))
+        return false;
+      const Value *Pointer = getLoadStorePointerOperand(&I);
+      if (Pointer && !I.isVolatile() && Wanted(I, Pointer))
+        return true;
+    }
+  return false;
+}
+
+// Whether the place of a load lies between others that were accessed on every way to `Before`: those belong to one
+// object, so this does, too (`x->data` of a structure of which `x->height` and `x->stride` were looked at). Then it may
+// be read there, with `Known` alignment.
+static bool liesBetweenAccesses(const LoadInst &Load, const Instruction *Before, Align &Known) {
   const DataLayout &DL = Load.getDataLayout();
   // Without `inbounds` an offset may lead to another object.
   auto PlaceOf = [&](const Value *Pointer, Type *Ty, int64_t &From, int64_t &To) -> const Value * {
@@ -243,25 +283,25 @@ static bool liesBetweenAccesses(const LoadInst &Load, const Instruction *Before,
   };
   int64_t From, To, First = INT64_MAX, Last = INT64_MIN;
   const Value *Base = PlaceOf(Load.getPointerOperand(), Load.getType(), From, To);
-  const BasicBlock *BB = Before->getParent();
-  for (unsigned Blocks = 0; Base && BB && Blocks != Farthest; ++Blocks, BB = BB->getSinglePredecessor())
-    for (const Instruction &I : reverse(*BB)) {
-      // What may free, end a lifetime, or wait for another thread that does.
-      auto *Call = dyn_cast<CallBase>(&I);
-      bool Harmless = !Call || Call->onlyReadsMemory() || isa<MemIntrinsic>(Call) || isa<AssumeInst>(Call) ||
-                      (!isa<IntrinsicInst>(Call) && Call->hasFnAttr(Attribute::NoFree) && Call->hasFnAttr(Attribute::NoSync));
-      if (!Harmless || I.isAtomic())
-        return false;
-      const Value *Pointer = getLoadStorePointerOperand(&I);
-      int64_t Begin, End;
-      if (!Pointer || I.isVolatile() || PlaceOf(Pointer, getLoadStoreType(&I), Begin, End) != Base)
-        continue;
-      First = std::min(First, Begin), Last = std::max(Last, End);
-      Known = std::max(Known, commonAlignment(getLoadStoreAlignment(&I), static_cast<uint64_t>(std::abs(From - Begin))));
-      if (First <= From && To <= Last)
-        return true;
-    }
-  return false;
+  return Base && anyAccessedBefore(Before, [&](const Instruction &I, const Value *Pointer) {
+    int64_t Begin, End;
+    if (PlaceOf(Pointer, getLoadStoreType(&I), Begin, End) != Base)
+      return false;
+    First = std::min(First, Begin), Last = std::max(Last, End);
+    Known = std::max(Known, commonAlignment(getLoadStoreAlignment(&I), static_cast<uint64_t>(std::abs(From - Begin))));
+    return First <= From && To <= Last;
+  });
+}
+
+// An address of the object that `Load` reads from, which is accessed on every way to `Before`; null if there is none.
+static Value *accessedBeside(const LoadInst &Load, const Instruction *Before) {
+  const Value *Object = Load.getPointerOperand()->stripInBoundsOffsets();
+  const Value *Beside = nullptr;
+  anyAccessedBefore(Before, [&](const Instruction &, const Value *Pointer) {
+    Beside = Pointer->stripInBoundsOffsets() == Object ? Pointer : nullptr;
+    return Beside != nullptr;
+  });
+  return const_cast<Value *>(Beside);
 }
 
 // Whether nothing on any way from `Earlier`, which dominates it, to `Before` writes what `Load` reads.
@@ -414,13 +454,16 @@ static bool isDeep(const Loop &L) {
   return !L.getParentLoop() && any_of(L.getSubLoops(), [](Loop *Inner) { return !Inner->isInnermost(); });
 }
 
-bool pollyrs::mayPeek(LoadInst &Load, Loop &L) {
+// Whether the run-time library can read what `Load` reads.
+static bool isPeekable(const LoadInst &Load) {
   Type *Ty = Load.getType();
   const DataLayout &DL = Load.getDataLayout();
   bool Known = Ty->isPointerTy() ? !Ty->getPointerAddressSpace() : Ty->isIntegerTy(32) || Ty->isIntegerTy(64);
-  return isDeep(L) && Known && !Load.getPointerAddressSpace() && DL.getIntPtrType(Load.getContext())->isIntegerTy(64) &&
+  return Known && !Load.getPointerAddressSpace() && DL.getIntPtrType(Load.getContext())->isIntegerTy(64) &&
          Load.getAlign() >= DL.getTypeStoreSize(Ty).getFixedValue();
 }
+
+bool pollyrs::mayPeek(LoadInst &Load, Loop &L) { return isDeep(L) && isPeekable(Load); }
 
 Value *pollyrs::peek(IRBuilderBase &B, Value &Pointer) {
   Value *Address = B.CreatePtrToInt(&Pointer, B.getInt64Ty());
@@ -429,28 +472,57 @@ Value *pollyrs::peek(IRBuilderBase &B, Value &Pointer) {
   return B.CreateCall(rowsFunction(M), {Place, Place, B.getInt64(8), B.getInt64(1)});
 }
 
+// What the run-time library finds at the place of `Load`.
+static Value *peekedAt(IRBuilder<> &B, const LoadInst &Load) {
+  Type *Ty = Load.getType(), *Word = Load.getDataLayout().getIntPtrType(Load.getContext());
+  Value *Pointer = const_cast<Value *>(Load.getPointerOperand());
+  Value *Found = B.CreateExtractValue(pollyrs::peek(B, *Pointer), 0);
+  if (Ty->isPointerTy())
+    return Found;
+  Value *Address = B.CreatePtrToInt(Pointer, Word);
+  Value *Bits = B.CreateLShr(B.CreatePtrToInt(Found, Word), B.CreateShl(B.CreateAnd(Address, 7), 3));
+  return B.CreateTrunc(Bits, Ty, Load.getName());
+}
+
+// The same, but read at once where another place of its page is accessed before: no page is smaller than this.
+static Value *readBeside(const LoadInst &Load, Value &Beside, Instruction *Before) {
+  constexpr uint64_t Page = 4096;
+  IRBuilder<> B(Before);
+  B.SetCurrentDebugLocation(Load.getDebugLoc());
+  Type *Word = Load.getDataLayout().getIntPtrType(Load.getContext());
+  Value *Pointer = const_cast<Value *>(Load.getPointerOperand());
+  Value *Apart = B.CreateXor(B.CreatePtrToInt(Pointer, Word), B.CreatePtrToInt(&Beside, Word));
+  Instruction *Then, *Else;
+  SplitBlockAndInsertIfThenElse(B.CreateICmpULT(Apart, ConstantInt::get(Word, Page)), Before->getIterator(), &Then, &Else);
+  IRBuilder<> Here(Then), There(Else);
+  Here.SetCurrentDebugLocation(Load.getDebugLoc());
+  There.SetCurrentDebugLocation(Load.getDebugLoc());
+  Value *Direct = Here.CreateFreeze(Here.CreateAlignedLoad(Load.getType(), Pointer, Load.getAlign()));
+  Value *Peeked = peekedAt(There, Load);
+  PHINode *PHI = PHINode::Create(Load.getType(), 2, Load.getName(), Before->getParent()->begin());
+  PHI->setDebugLoc(Load.getDebugLoc());
+  PHI->addIncoming(Direct, Then->getParent());
+  PHI->addIncoming(Peeked, Else->getParent());
+  return PHI;
+}
+
 // A load under a condition that changes in the loop, of a place that doesn't, and nothing else of which is
 // known (`x->data`, where `x->height` was looked at, too). Before the loop, the run-time library reads the
-// place, if it can be read; otherwise no execution of the load would have come back.
+// place, if it can be read; otherwise no execution of the load would have come back. Before loops that may be short it
+// is asked only where nothing of the object lies on the same page.
 static bool peekAtLoad(LoadInst &Load, Loop &L, Aliases &AA, bool &Changed) {
-  if (!pollyrs::mayPeek(Load, L) || !isUnwritten(Load, L, AA))
-    return false;
-  Type *Ty = Load.getType();
-  Type *Word = Load.getDataLayout().getIntPtrType(Load.getContext());
-  bool Moved = false;
   Instruction *Before = L.getLoopPreheader()->getTerminator();
+  Value *Beside = isPeekable(Load) ? accessedBeside(Load, Before) : nullptr;
+  if ((!Beside && !pollyrs::mayPeek(Load, L)) || !isUnwritten(Load, L, AA))
+    return false;
+  bool Moved = false;
   bool Invariant = L.makeLoopInvariant(Load.getPointerOperand(), Moved, Before);
   Changed |= Moved;
   if (!Invariant)
     return false;
   IRBuilder<> B(Before);
   B.SetCurrentDebugLocation(Load.getDebugLoc());
-  Value *Address = B.CreatePtrToInt(Load.getPointerOperand(), Word);
-  Value *Found = B.CreateExtractValue(pollyrs::peek(B, *Load.getPointerOperand()), 0);
-  if (!Ty->isPointerTy()) {
-    Value *Bits = B.CreateLShr(B.CreatePtrToInt(Found, Word), B.CreateShl(B.CreateAnd(Address, 7), 3));
-    Found = B.CreateTrunc(Bits, Ty, Load.getName());
-  }
+  Value *Found = Beside ? readBeside(Load, *Beside, Before) : peekedAt(B, Load);
   SmallVector<LoadInst *, 4> Same;
   for (BasicBlock *BB : L.blocks())
     for (Instruction &I : *BB)
@@ -485,7 +557,7 @@ static bool hoistAnyLoad(Session &S, Aliases &AA, DominatorTree &DT, LoopInfo &L
   if (How != Hoisting::Peeking)
     return false;
   for (Loop *L : LI)
-    if (!Blocked.contains(L) && L->getLoopPreheader() && isDeep(*L))
+    if (!Blocked.contains(L) && L->getLoopPreheader())
       for (BasicBlock *BB : L->blocks())
         for (Instruction &I : *BB)
           if (auto *Load = dyn_cast<LoadInst>(&I); Load && Load->isSimple() && steers(*Load) && S.work(*L) && peekAtLoad(*Load, *L, AA, Changed))
