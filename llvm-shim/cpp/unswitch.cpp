@@ -38,12 +38,14 @@ SmallVector<const SCEV *, 4> strides(const SCEV *A, ScalarEvolution &SE) {
 bool differ(const SCEV *A, const SCEV *B, bool OneLoop, ValueToSCEVMapTy &Known, const Loop &L, ScalarEvolution &SE) {
   A = SCEVParameterRewriter::rewrite(A, SE, Known);
   B = SCEVParameterRewriter::rewrite(B, SE, Known);
-  if (SE.getPointerBase(A) != SE.getPointerBase(B))
+  if (A->getType() != B->getType() || (A->getType()->isPointerTy() && SE.getPointerBase(A) != SE.getPointerBase(B)))
     return false;
   if (!OneLoop) {
     auto OfA = strides(A, SE), OfB = strides(B, SE);
     return OfA.size() > 1 && OfA.size() == OfB.size() && OfA != OfB;
   }
+  if (SE.isLoopInvariant(A, &L) || SE.isLoopInvariant(B, &L))
+    return false;
   const SCEV *Distance = SE.getMinusSCEV(A, B);
   return !isa<SCEVCouldNotCompute>(Distance) && !SE.isLoopInvariant(Distance, &L);
 }
@@ -74,12 +76,29 @@ SmallVector<Accessed, 8> accessedBehind(const BasicBlockEdge &Edge, const Loop &
   return Out;
 }
 
+// Whether `V` may be a pointer or a part of one.
+bool mayAddress(const Value &V, ScalarEvolution &SE) {
+  Type *T = V.getType();
+  return (T->isPointerTy() || (T->isIntegerTy() && T->getIntegerBitWidth() >= 32)) && SE.isSCEVable(T);
+}
+
 // Whether the arms of a branch, neither of which leaves the loop, access an array in different orders.
 bool divides(const BranchInst &Branch, const Loop &L, DominatorTree &DT, LoopInfo &LI, ScalarEvolution &SE) {
   BasicBlock *T = Branch.getSuccessor(0), *F = Branch.getSuccessor(1);
   if (T == F || !L.contains(T) || !L.contains(F))
     return false;
   ValueToSCEVMapTy Known = knownWhere(Branch.getCondition(), SE);
+  // A subscript that each arm computes for what is accessed behind both. (One arm alone is what guards a loop.)
+  BasicBlockEdge ToT(Branch.getParent(), T), ToF(Branch.getParent(), F);
+  auto ComesBy = [&](const BasicBlockEdge &Edge, const PHINode &PHI, unsigned I) { return DT.dominates(Edge, PHI.getIncomingBlock(I)); };
+  for (BasicBlock *BB : L.blocks())
+    for (PHINode &PHI : BB->phis()) {
+      if (LI.isLoopHeader(BB) || PHI.getNumIncomingValues() != 2 || !mayAddress(PHI, SE))
+        continue;
+      bool Straight = ComesBy(ToT, PHI, 0) && ComesBy(ToF, PHI, 1), Crossed = ComesBy(ToT, PHI, 1) && ComesBy(ToF, PHI, 0);
+      if ((Straight || Crossed) && differ(SE.getSCEV(PHI.getIncomingValue(0)), SE.getSCEV(PHI.getIncomingValue(1)), true, Known, L, SE))
+        return true;
+    }
   auto Then = accessedBehind({Branch.getParent(), T}, L, DT, LI, SE), Else = accessedBehind({Branch.getParent(), F}, L, DT, LI, SE);
   return any_of(Then, [&](const Accessed &A) {
     return any_of(Else, [&](const Accessed &B) { return differ(A.first, B.first, A.second == B.second, Known, L, SE); });
@@ -87,10 +106,8 @@ bool divides(const BranchInst &Branch, const Loop &L, DominatorTree &DT, LoopInf
 }
 
 bool divides(SelectInst &Choice, const Loop &L, ScalarEvolution &SE) {
-  Type *T = Choice.getType();
   ValueToSCEVMapTy Known = knownWhere(Choice.getCondition(), SE);
-  return (T->isPointerTy() || (T->isIntegerTy() && T->getIntegerBitWidth() >= 32)) && SE.isSCEVable(T) &&
-         differ(SE.getSCEV(Choice.getTrueValue()), SE.getSCEV(Choice.getFalseValue()), true, Known, L, SE);
+  return mayAddress(Choice, SE) && differ(SE.getSCEV(Choice.getTrueValue()), SE.getSCEV(Choice.getFalseValue()), true, Known, L, SE);
 }
 
 // Whether `V` could be computed before `L`.

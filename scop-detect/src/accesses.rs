@@ -210,6 +210,7 @@ impl Builder<'_> {
         }
         let (shape, sizes) = viewed.map_err(|e| self.delinearize_fail(e, &array, raws, first))?;
         self.same_view(&array, raws, &shape)?;
+        self.full_rows(&array, raws, &shape)?;
         let subscript = RejectReason::Subscript { array: array.clone(), blocker: "its bounds".into() };
         let note = format!("subscripts of {array} stay inside its dimensions");
         self.require(AssumptionKind::Delinearization, shape.check.params()?, first, &note, subscript)?;
@@ -260,6 +261,19 @@ impl Builder<'_> {
         let shape = self.shapes.delinearize(&problem)?;
         let sizes = shape.size_functions(&problem)?;
         Ok((shape, sizes))
+    }
+
+    /// How many elements a row of lists gets (`list[i * most + count++] = j`) is data: a row that holds them only if there
+    /// are no more than `most` iterations is shorter in programs, and the check before the nest would never hold.
+    fn full_rows(&self, array: &str, raws: &[Raw], shape: &pollyrs_delinearize::Shape) -> Result<(), Fail> {
+        let appended = raws.iter().find(|r| self.appends(r.inst).is_some());
+        match appended {
+            Some(r) if shape.sizes.len() > 1 && !shape.is_unconditional()? => {
+                let blocker = "how many elements a row gets, which is data".to_string();
+                Err(Fail::at(RejectReason::Subscript { array: array.to_string(), blocker }, r.inst))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// `term`, written with the dimensions `i0`, `i1`, ... of the domain of `r`, in the program's names.

@@ -29,3 +29,13 @@ void add(const float *restrict x, float *restrict y, int n, int m, int some) {
 }
 // CHECK-LABEL: scop add
 // CHECK-NOT: scop add
+
+void placed(const float *restrict x, float *restrict y, int n, int m, int flag) {
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      y[flag == 2 ? j * n + i : i * m + j] = x[i * m + j];
+}
+// CHECK-LABEL: scop placed
+// CHECK:      must-write {{.*}} -> y[i1, i0] }
+// CHECK-LABEL: scop placed
+// CHECK:      must-write {{.*}} -> y[i0, i1] }

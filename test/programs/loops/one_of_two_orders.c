@@ -28,6 +28,12 @@ __attribute__((noinline)) static void chosen(const float *restrict x, float *res
     }
 }
 
+__attribute__((noinline)) static void placed(const float *restrict x, float *restrict y, int n, int m, int p, int q) {
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      y[p < q ? j * n + i : i * m + j] = x[i * m + j] + 1;
+}
+
 int main(int argc, char **argv) {
   int size = (int)example_arg(argc, argv, 1, 40), layers = (int)example_arg(argc, argv, 2, 30), batch = (int)example_arg(argc, argv, 3, 2);
   long cells = (long)size * layers * batch;
@@ -40,6 +46,10 @@ int main(int argc, char **argv) {
   turn(x, s, size, layers, batch, 0);
   chosen(x, s, size, layers * batch, 1, NULL);
   chosen(x, s, size, layers * batch, 0, x);
+  for (int p = 0; p < 3; p++) {
+    placed(s, y, size, layers * batch, p, 1);
+    printf("%016llx\n", (unsigned long long)example_hash(y, cells * sizeof *y));
+  }
   printf("%016llx\n", (unsigned long long)example_hash(s, cells * sizeof *s));
   return 0;
 }
