@@ -162,34 +162,8 @@ impl Builder<'_> {
             self.live_out(flow, &mut fx, v)?;
         }
         self.write_cells(flow, &mut fx)?;
-        // A subregion makes the calls in it, under its own conditions, if it does anything else or no other effect makes them.
         for k in 0..flow.subregions.len() {
-            let blocks = flow.subregions[k].blocks.iter();
-            let calls: Vec<Value> =
-                blocks.flat_map(|b| ir::instructions(*b)).filter(|v| self.reports(*v)).collect();
-            let does = |e: &Effect| matches!(e.out, Out::Subregion(own) if own == k);
-            let checks = calls.iter().any(|v| self.reported.contains(v));
-            let mut needed = checks || fx.effects.iter().any(does);
-            for call in if needed { &[][..] } else { &calls[..] } {
-                let block = ir::parent(*call).filter(|b| flow.domains.contains_key(b));
-                if let Some(b) = block {
-                    needed |= !self.uncovered(flow, &fx.effects, b, *call)?.is_empty()?;
-                }
-            }
-            if !needed {
-                continue;
-            }
-            let mut e = self.subregion_effect(flow, &mut fx, k)?;
-            for call in calls {
-                if self.reported.contains(&call) {
-                    e.tree.insert(self.cfg.position(call), call);
-                    self.resolve(flow, &mut fx, &mut e, ir::operand(call, 0))?;
-                } else {
-                    self.resolve(flow, &mut fx, &mut e, call)?;
-                }
-            }
-            fx.effects.push(e);
-            self.write_cells(flow, &mut fx)?;
+            self.subregion_calls(flow, &mut fx, k)?;
         }
         for b in &flow.order {
             for v in ir::instructions(*b).into_iter().filter(|v| ir::may_set_errno(*v)) {
@@ -201,6 +175,37 @@ impl Builder<'_> {
             }
         }
         Ok(fx)
+    }
+
+    /// A subregion makes the calls in it, under its own conditions, if it does anything else or no other effect makes
+    /// them.
+    fn subregion_calls(&mut self, flow: &Flow, fx: &mut Effects, k: usize) -> Result<(), Fail> {
+        let blocks = flow.subregions[k].blocks.iter();
+        let calls: Vec<Value> =
+            blocks.flat_map(|b| ir::instructions(*b)).filter(|v| self.reports(*v)).collect();
+        let does = |e: &Effect| matches!(e.out, Out::Subregion(own) if own == k);
+        let checks = calls.iter().any(|v| self.reported.contains(v));
+        let mut needed = checks || fx.effects.iter().any(does);
+        for call in if needed { &[][..] } else { &calls[..] } {
+            let block = ir::parent(*call).filter(|b| flow.domains.contains_key(b));
+            if let Some(b) = block {
+                needed |= !self.uncovered(flow, &fx.effects, b, *call)?.is_empty()?;
+            }
+        }
+        if !needed {
+            return Ok(());
+        }
+        let mut e = self.subregion_effect(flow, fx, k)?;
+        for call in calls {
+            if self.reported.contains(&call) {
+                e.tree.insert(self.cfg.position(call), call);
+                self.resolve(flow, fx, &mut e, ir::operand(call, 0))?;
+            } else {
+                self.resolve(flow, fx, &mut e, call)?;
+            }
+        }
+        fx.effects.push(e);
+        self.write_cells(flow, fx)
     }
 
     /// Lets a store that is appended read its count from a copy, with a cell for each iteration.
