@@ -174,13 +174,8 @@ public:
 };
 
 bool divideCount(BasicBlock &Head, LoopInfo &LI, DominatorTree &DT, PostDominatorTree &PDT) {
-  auto *Branch = dyn_cast<BranchInst>(Head.getTerminator());
-  const Loop *L = LI.getLoopFor(&Head);
-  auto *Node = PDT.getNode(&Head);
-  if (!L || !Branch || Branch->isUnconditional() || !Node || !Node->getIDom())
-    return false;
-  BasicBlock *Join = Node->getIDom()->getBlock();
-  if (!Join || LI.getLoopFor(Join) != L || Join == L->getHeader() || !DT.properlyDominates(&Head, Join))
+  BasicBlock *Join = pollyrs::joinBehind(Head, LI, DT, PDT);
+  if (!Join)
     return false;
   for (PHINode &PHI : Join->phis()) {
     DividedCount D(Head, *Join, LI, DT, PHI);

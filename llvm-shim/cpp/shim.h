@@ -2,6 +2,7 @@
 #ifndef POLLYRS_SHIM_H
 #define POLLYRS_SHIM_H
 
+#include "llvm/Analysis/PostDominators.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
@@ -211,6 +212,9 @@ bool isForwarder(const llvm::BasicBlock &BB);
 
 // Edges from `Pred` can be redirected.
 bool canRedirect(const llvm::BasicBlock &Pred);
+
+// The block of the same loop where all ways from a conditional branch in `Head` meet again, inside one iteration; null if there is none.
+llvm::BasicBlock *joinBehind(llvm::BasicBlock &Head, llvm::LoopInfo &LI, llvm::DominatorTree &DT, llvm::PostDominatorTree &PDT);
 
 // A copy of a loop, `Other` its preheader, beside the loop, whose preheader is `Own`. `Before`, ahead of both, is left without a branch.
 struct LoopCopy {

@@ -13,6 +13,17 @@
 using namespace llvm;
 using pollyrs::Session;
 
+BasicBlock *pollyrs::joinBehind(BasicBlock &Head, LoopInfo &LI, DominatorTree &DT, PostDominatorTree &PDT) {
+  auto *Branch = dyn_cast<BranchInst>(Head.getTerminator());
+  const Loop *L = LI.getLoopFor(&Head);
+  auto *Node = PDT.getNode(&Head);
+  if (!L || !Branch || Branch->isUnconditional() || !Node || !Node->getIDom())
+    return nullptr;
+  BasicBlock *Join = Node->getIDom()->getBlock();
+  bool Within = Join && LI.getLoopFor(Join) == L && Join != L->getHeader() && DT.properlyDominates(&Head, Join);
+  return Within ? Join : nullptr;
+}
+
 namespace {
 // Ways with more blocks are not looked at, and no more instructions moved.
 constexpr unsigned MaxWayBlocks = 12, MaxMoved = 16;
@@ -204,13 +215,8 @@ bool liftUpdate(PHINode &PHI, BasicBlock &Head, BasicBlock &Join, LoopInfo &LI, 
 
 // The PHIs behind the branch of `Head`.
 bool liftUpdates(BasicBlock &Head, LoopInfo &LI, DominatorTree &DT, PostDominatorTree &PDT, ScalarEvolution &SE) {
-  auto *Branch = dyn_cast<BranchInst>(Head.getTerminator());
-  const Loop *L = LI.getLoopFor(&Head);
-  auto *Node = PDT.getNode(&Head);
-  if (!L || !Branch || Branch->isUnconditional() || !Node || !Node->getIDom())
-    return false;
-  BasicBlock *Join = Node->getIDom()->getBlock();
-  if (!Join || LI.getLoopFor(Join) != L || Join == L->getHeader() || !DT.properlyDominates(&Head, Join))
+  BasicBlock *Join = pollyrs::joinBehind(Head, LI, DT, PDT);
+  if (!Join)
     return false;
   for (PHINode &PHI : make_early_inc_range(Join->phis()))
     if ((PHI.getType()->isIntegerTy() || PHI.getType()->isFloatingPointTy()) && liftUpdate(PHI, Head, *Join, LI, DT, SE))
