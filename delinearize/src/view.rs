@@ -575,13 +575,24 @@ impl<'a> Executed<'a> {
         let fits = all.clone().subtract(view.violations.clone())?;
         // Without saying that all are executed if that is not needed.
         for simple in [fits.clone().gist(all)?, fits.gist(self.context.clone())?] {
+            let (mut usual, mut others) = (None, Vec::new());
             for part in simple.coalesce()?.basic_sets()? {
                 let part = isl::Set::from_basic_set(part)?;
-                let right = part.clone().intersect(self.context.clone())?.is_disjoint(&view.violations)?;
-                if right && !part.is_disjoint(&typical)? {
-                    return Ok(Some(self.widened(part, view)?));
+                if !part.clone().intersect(self.context.clone())?.is_disjoint(&view.violations)? {
+                    continue;
+                }
+                match &usual {
+                    None if !part.is_disjoint(&typical)? => usual = Some(part),
+                    _ => others.push(part),
                 }
             }
+            let Some(usual) = usual else { continue };
+            let usual = self.widened(usual, view)?;
+            // A row of `min(m, 40)` is 40 or `m` long: of two cases both are checked for.
+            return match &others[..] {
+                [other] => Ok(Some(usual.union(self.widened(other.clone(), view)?)?.coalesce()?)),
+                _ => Ok(Some(usual)),
+            };
         }
         Ok(None)
     }
