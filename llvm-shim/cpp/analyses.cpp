@@ -391,6 +391,25 @@ size_t prs_scev_product(Analyses *A, const size_t *Handles, size_t Count) {
   return Factors.empty() ? 0 : handleOf(SE.getMulExpr(Factors));
 }
 
+// The sum of integers, each times its factor, in the narrowest of their types; it wraps. 0 for pointers, and for no terms.
+size_t prs_scev_sum(Analyses *A, const size_t *Handles, const int64_t *Factors, size_t Count) {
+  ScalarEvolution &SE = A->SE;
+  Type *Narrowest = nullptr;
+  for (size_t I = 0; I != Count; ++I) {
+    Type *Ty = Handles[I] ? scevOf(Handles[I])->getType() : nullptr;
+    if (!Ty || !Ty->isIntegerTy())
+      return 0;
+    if (!Narrowest || Ty->getIntegerBitWidth() < Narrowest->getIntegerBitWidth())
+      Narrowest = Ty;
+  }
+  SmallVector<const SCEV *, 4> Terms;
+  for (size_t I = 0; I != Count; ++I) {
+    const SCEV *Factor = SE.getConstant(ConstantInt::get(Narrowest->getContext(), APInt(64, Factors[I], true).sextOrTrunc(Narrowest->getIntegerBitWidth())));
+    Terms.push_back(SE.getMulExpr(Factor, SE.getTruncateOrNoop(scevOf(Handles[I]), Narrowest)));
+  }
+  return Terms.empty() ? 0 : handleOf(SE.getAddExpr(Terms));
+}
+
 bool prs_scev_non_negative(Analyses *A, size_t Handle) { return Handle && A->SE.isKnownNonNegative(scevOf(Handle)); }
 
 size_t prs_scev_udiv(Analyses *A, size_t Handle, uint64_t Divisor) {

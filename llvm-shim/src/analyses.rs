@@ -158,6 +158,15 @@ impl Analyses<'_> {
         scev::snapshot(self.raw, handle)
     }
 
+    /// The sum of integers, each times its factor, in the narrowest of their types; it wraps. `CouldNotCompute` for pointers and no terms.
+    pub fn sum(&self, terms: &[(ScevHandleRaw, i64)]) -> ScevExpr {
+        let (handles, factors): (Vec<ScevHandleRaw>, Vec<i64>) = terms.iter().copied().unzip();
+        // SAFETY: handles of these analyses or 0; C++ reads both lists, which are as long, during the call only.
+        let handle =
+            unsafe { sys::prs_scev_sum(self.raw, handles.as_ptr(), factors.as_ptr(), handles.len()) };
+        scev::snapshot(self.raw, handle)
+    }
+
     /// `scev` with divisors that may be 0 replaced by 1 there: the same value wherever the program computes it, and safe to compute elsewhere.
     pub fn safe_division(&self, scev: ScevHandleRaw) -> ScevExpr {
         // SAFETY: `scev` is a handle of these analyses or 0.

@@ -288,6 +288,12 @@ unsafe extern "C" {
     pub fn prs_scev_node(a: *mut RawAnalyses, scev: usize, out: *mut ScevRecord);
     pub fn prs_scev_operands(a: *mut RawAnalyses, scev: usize, ctx: *mut c_void, sink: PointerSink);
     pub fn prs_scev_non_negative(a: *mut RawAnalyses, scev: usize) -> bool;
+    pub fn prs_scev_sum(
+        a: *mut RawAnalyses,
+        handles: *const usize,
+        factors: *const i64,
+        count: usize,
+    ) -> usize;
     pub fn prs_scev_difference(a: *mut RawAnalyses, left: usize, right: usize) -> usize;
     pub fn prs_scev_not_null(a: *mut RawAnalyses, pointer: usize) -> usize;
     pub fn prs_scev_steps(a: *mut RawAnalyses, end: usize, first: usize, step: usize) -> usize;

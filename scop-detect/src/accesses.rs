@@ -124,8 +124,9 @@ impl Builder<'_> {
         match &e.kind {
             ScevKind::Unknown(_) if e.is_pointer => Ok(Polynomial::zero()),
             ScevKind::Add(ops) if e.is_pointer => {
-                let mut p = Polynomial::zero();
-                for o in ops {
+                let taken = self.polynomial_taken(e)?;
+                let (mut p, rest) = taken.unwrap_or_else(|| (Polynomial::zero(), ops.clone()));
+                for o in &rest {
                     let part = if o.is_pointer {
                         self.offset(o, place, quasi)?
                     } else {

@@ -68,6 +68,8 @@ pub(crate) struct Builder<'a> {
     pub unwrapped: BTreeMap<usize, bool>,
     /// Sums whose ranges were found before: see [`crate::ranges`].
     pub known_ranges: Vec<KnownRange>,
+    /// Expressions that are made of numbers that may be any, and some that aren't, by handle: see [`crate::any_numbers`].
+    pub any_numbers: BTreeMap<usize, bool>,
     /// Quotients that no few cases cover: see [`crate::remainders`].
     pub uncovered_quotients: Vec<Uncovered>,
 }
@@ -111,6 +113,7 @@ impl<'a> Builder<'a> {
             reported: BTreeSet::new(),
             unwrapped: BTreeMap::new(),
             known_ranges: Vec::new(),
+            any_numbers: BTreeMap::new(),
             uncovered_quotients: Vec::new(),
             ctx,
         })

@@ -143,6 +143,12 @@ impl Builder<'_> {
         quasi: &mut Vec<PwAff>,
     ) -> Result<Polynomial, Stop> {
         match &e.kind {
+            ScevKind::Add(_) if let Some((mut sum, rest)) = self.polynomial_taken(e)? => {
+                for o in &rest {
+                    sum = &sum + &self.factor(o, place, quasi)?;
+                }
+                return Ok(sum);
+            }
             ScevKind::Add(ops) if !is_remainder(e) => {
                 let mut sum = Polynomial::zero();
                 for o in ops {

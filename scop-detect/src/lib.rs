@@ -37,6 +37,7 @@
 //! ```
 
 mod accesses;
+mod any_numbers;
 mod appends;
 mod blame;
 mod builder;

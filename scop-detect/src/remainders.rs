@@ -13,8 +13,7 @@
 
 use crate::builder::Builder;
 use crate::fail::Stop;
-use crate::found::{Uncovered, WIDE_BOUND};
-use crate::ir::{self, Op, Value};
+use crate::found::Uncovered;
 use crate::place::Place;
 use crate::scev_affine::Affine;
 use isl::{DimType, PwAff, Set, Val};
@@ -207,81 +206,6 @@ fn multiple_of(e: &ScevExpr, n: &ScevExpr) -> bool {
     }
 }
 
-/// `x * by` and what else a sum has, where it has `x - n * (x / n)` as often.
-struct Remainder<'a> {
-    remainder: ScevExpr,
-    n: i128,
-    by: i128,
-    rest: Vec<&'a ScevExpr>,
-}
-
-impl Builder<'_> {
-    /// A value that may be any number of 64 bits, and of which all uses want a part, as in `random() % 200`. As a
-    /// parameter it would have to be less than those are ([`WIDE_BOUND`]); the part is one.
-    fn is_divided_only(&self, e: &ScevExpr) -> Option<Value> {
-        let ScevExpr { kind: ScevKind::Unknown(v), bits: 64, handle, .. } = *e else { return None };
-        let (least, most) = self.an.signed_range(handle);
-        let divides = |u: Value| {
-            matches!(ir::opcode(u), Some(Op::LLVMUDiv | Op::LLVMURem | Op::LLVMAnd))
-                || (ir::opcode(u) == Some(Op::LLVMLShr) && ir::operand(u, 0) == v)
-        };
-        let wide = least < -WIDE_BOUND || most > WIDE_BOUND;
-        (wide && ir::uses(v).into_iter().all(|(u, _)| divides(u))).then_some(v)
-    }
-
-    /// A quotient, or the low bits, of a value of which nothing else is used.
-    pub fn is_part(&self, e: &ScevExpr) -> bool {
-        match &e.kind {
-            // A mask. (What is narrowed to another type is a number that fits, in programs.)
-            ScevKind::ZeroExtend(x) => match &x.kind {
-                ScevKind::Truncate(y) => self.is_divided_only(y).is_some(),
-                _ => false,
-            },
-            ScevKind::UDiv(x, n) => {
-                matches!(n.kind, ScevKind::Constant(_)) && self.is_divided_only(x).is_some()
-            }
-            _ => false,
-        }
-    }
-
-    /// A sum with the remainder of a value of which nothing else is used.
-    fn remainder<'a>(&self, ops: &'a [ScevExpr]) -> Option<Remainder<'a>> {
-        ops.iter().enumerate().find_map(|(at, o)| {
-            let (times, quotient) = scaled(o);
-            let ScevKind::UDiv(x, n) = &quotient.kind else { return None };
-            let ScevKind::Constant(n) = n.kind else { return None };
-            let v = self.is_divided_only(x).filter(|_| n > 0 && times % n == 0)?;
-            let by = -(times / n);
-            let whole =
-                ops.iter().position(|o| matches!(scaled(o), (k, y) if k == by && y.handle == x.handle))?;
-            let taken = |u: &Value| {
-                let by = || ir::constant_int(ir::operand(*u, 1));
-                ir::opcode(*u) == Some(Op::LLVMURem) && by().is_some_and(|c| i128::from(c) == n)
-            };
-            let rem = ir::uses(v).into_iter().map(|(u, _)| u).find(taken)?;
-            let rest = (0..ops.len()).filter(|i| *i != at && *i != whole).map(|i| &ops[i]).collect();
-            Some(Remainder { remainder: self.an.scev(rem, None), n, by, rest })
-        })
-    }
-
-    /// A sum with such a remainder, which is a parameter.
-    pub fn sum_of_a_remainder(&mut self, e: &ScevExpr, place: &Place) -> Result<Option<Affine>, Stop> {
-        let ScevKind::Add(ops) = &e.kind else { return Ok(None) };
-        let Some(found) = self.remainder(ops).filter(|f| self.is_invariant(&f.remainder)) else {
-            return Ok(None);
-        };
-        let exact = found.by == 1 && found.rest.is_empty();
-        let parameter = self.param(&found.remainder)?;
-        self.within(parameter, 0, found.n - 1)?;
-        let parameter = self.param_aff(parameter, place.space()?)?;
-        let mut sum = self.scale(parameter, found.by)?;
-        for o in found.rest {
-            sum = sum.add(self.congruent(o, place)?.pwa)?;
-        }
-        Ok(Some(Affine { pwa: sum, exact }))
-    }
-}
-
 /// `(x, n)` of `x % n`, for a number `n`.
 pub(crate) fn remainder_by_number(ops: &[ScevExpr]) -> Option<(&ScevExpr, i128)> {
     let [a, b] = ops else { return None };
@@ -293,7 +217,7 @@ pub(crate) fn remainder_by_number(ops: &[ScevExpr]) -> Option<(&ScevExpr, i128)>
 }
 
 /// An expression without its number, `(k, x)` of `k * x`.
-fn scaled(e: &ScevExpr) -> (i128, &ScevExpr) {
+pub(crate) fn scaled(e: &ScevExpr) -> (i128, &ScevExpr) {
     match &e.kind {
         ScevKind::Mul(factors) => match &factors[..] {
             [ScevExpr { kind: ScevKind::Constant(k), .. }, x] => (*k, x),

@@ -93,7 +93,7 @@ impl Builder<'_> {
         if self.is_invariant(e) && self.is_part(e) {
             return self.param_value(e, place);
         }
-        if let Some(sum) = self.sum_of_a_remainder(e, place)? {
+        if let Some(sum) = self.sum_with_taken(e, place)? {
             return Ok(sum);
         }
         match &e.kind {
@@ -444,10 +444,16 @@ impl Builder<'_> {
             _ if place.value_dim(e).is_some() || self.part(e).is_some() => {
                 self.affine_polynomial(e, place, quasi)
             }
-            ScevKind::Add(_) if is_remainder(e) => self.affine_polynomial(e, place, quasi),
+            ScevKind::UDiv(..) | ScevKind::ZeroExtend(_) if self.is_invariant(e) && self.is_part(e) => {
+                self.affine_polynomial(e, place, quasi)
+            }
             ScevKind::Add(ops) => {
-                let mut p = Polynomial::zero();
-                for o in ops {
+                let found = self.polynomial_taken(e)?;
+                if found.is_none() && is_remainder(e) {
+                    return self.affine_polynomial(e, place, quasi);
+                }
+                let (mut p, rest) = found.unwrap_or_else(|| (Polynomial::zero(), ops.clone()));
+                for o in &rest {
                     p = &p + &self.polynomial(o, place, quasi)?;
                 }
                 Ok(p)
