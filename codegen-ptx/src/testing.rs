@@ -3,9 +3,7 @@
 use crate::affine::expr::ExprEmitter;
 use crate::ir::builder::Ir;
 use crate::ir::error::Result;
-use crate::ir::llvm::{declare, function_type};
-use inkwell::llvm_sys::core::{LLVMBuildRet, LLVMGetModuleContext, LLVMGetParam};
-use inkwell::llvm_sys::prelude::LLVMModuleRef;
+use crate::ir::llvm::*;
 use pollyrs_isl as isl;
 
 /// What to evaluate.
@@ -20,23 +18,16 @@ pub enum Expression<'e> {
 ///
 /// # Safety
 /// `module` is live and has no function `eval`.
-pub unsafe fn add_evaluator(
-    module: LLVMModuleRef,
-    params: &[&str],
-    expression: Expression<'_>,
-) -> Result<()> {
-    // SAFETY: the caller's promise.
-    let ir = Ir::new(unsafe { LLVMGetModuleContext(module) });
-    let f = declare(module, "eval", function_type(ir.i64_type(), &vec![ir.i64_type(); params.len()]));
+pub unsafe fn add_evaluator(module: Module, params: &[&str], expression: Expression<'_>) -> Result<()> {
+    let ir = Ir::new(module.context());
+    let f = module.declare("eval", ir.i64_type().function(&vec![ir.i64_type(); params.len()]));
     ir.at_end(ir.append_block(f, ""));
-    // SAFETY: the function has one parameter a name.
-    let names = params.iter().enumerate().map(|(i, p)| (p.to_string(), unsafe { LLVMGetParam(f, i as u32) }));
+    let names = params.iter().enumerate().map(|(i, p)| (p.to_string(), f.param(i as u32)));
     let emit = ExprEmitter::new(&ir, names.collect());
     let value = match expression {
         Expression::PwAff(f) => emit.emit_pw_aff(f)?,
         Expression::Set(s) => ir.zext(emit.emit_set(s)?, ir.i64_type()),
     };
-    // SAFETY: the builder stands in the function.
-    unsafe { LLVMBuildRet(ir.raw(), value) };
+    ir.ret(value);
     Ok(())
 }

@@ -3,6 +3,7 @@
 //! Lists are owned snapshots taken when the value is made; queries ask LLVM. [`Analyses::split_entry`] and
 //! [`Analyses::expand`] change the function in ways that keep every *query* valid; the snapshots then lack the new block.
 
+use crate::ir::{Block, Value};
 use crate::session::Uses;
 use crate::source::read_location;
 use crate::{
@@ -302,18 +303,14 @@ impl Analyses<'_> {
 
     /// Instructions that compute `scev` before the instruction `before`; `None` where that is not safe. They use no value of `regions`' blocks
     /// of which nothing outside of its region made use before.
-    pub fn expand(
-        &self,
-        scev: ScevHandleRaw,
-        before: LLVMValueRef,
-        regions: &Regions,
-    ) -> Option<LLVMValueRef> {
+    pub fn expand(&self, scev: ScevHandleRaw, before: Value, regions: &Regions) -> Option<Value> {
         let Regions { blocks, numbers } = regions;
         // SAFETY: as above; null where unsafe. C++ reads the lists, which are of one length, during the call only.
         let value = unsafe {
-            sys::prs_expand(self.raw, scev, before, blocks.as_ptr(), numbers.as_ptr(), blocks.len())
+            sys::prs_expand(self.raw, scev, before.raw(), blocks.as_ptr(), numbers.as_ptr(), blocks.len())
         };
-        (!value.is_null()).then_some(value)
+        // SAFETY: a value of the live function.
+        unsafe { Value::maybe(value) }
     }
 
     /// Sends all edges from outside `blocks` into `entry` through a new block, which is returned and ends in
@@ -338,9 +335,9 @@ pub struct Regions {
 
 impl Regions {
     /// Adds a region.
-    pub fn push(&mut self, blocks: impl IntoIterator<Item = LLVMBasicBlockRef>) {
+    pub fn push(&mut self, blocks: impl IntoIterator<Item = Block>) {
         let number = self.numbers.last().map_or(0, |n| n + 1);
-        self.blocks.extend(blocks);
+        self.blocks.extend(blocks.into_iter().map(Block::raw));
         self.numbers.resize(self.blocks.len(), number);
     }
 }

@@ -24,6 +24,7 @@
 mod analyses;
 mod effects;
 mod error;
+pub mod ir;
 mod loops;
 pub mod module;
 mod plugin;

@@ -4,6 +4,7 @@
 //! [`Session::adopt_body`] or [`Session::erase_function`]; the module verifies before, between and after,
 //! with and without debug info.
 
+use crate::ir::Module;
 use crate::{Analyses, LLVMBasicBlockRef, LLVMModuleRef, LLVMValueRef, ShimError, sys};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -35,8 +36,10 @@ pub struct Session {
 const FUNCLETS: &str = "its exception handlers are funclets";
 
 impl Session {
-    pub fn new(module: LLVMModuleRef) -> Session {
-        // SAFETY: `module` is a live module (crate contract); the session is freed on drop.
+    /// # Safety
+    /// The module is live, and lives as long as the session and what is got from it is used.
+    pub unsafe fn new(module: LLVMModuleRef) -> Session {
+        // SAFETY: a live module (the caller's promise); the session is freed on drop.
         let raw = unsafe { sys::prs_session_new(module) };
         Session {
             raw,
@@ -56,6 +59,12 @@ impl Session {
 
     pub fn module(&self) -> LLVMModuleRef {
         self.module
+    }
+
+    /// The module, which lives as long as the session is used.
+    pub fn ir(&self) -> Module {
+        // SAFETY: the promise of whoever made the session.
+        unsafe { Module::new(self.module) }
     }
 
     /// Copies `f` as `<f>.pollyrs`: internal, no comdat, the same attributes, a distinct copy of its

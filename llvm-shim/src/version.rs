@@ -15,15 +15,16 @@
 //! outside of a value of the region uses the PHI in `merge` instead. Until the caller has connected
 //! `offload`, the function is the program it was, plus one unreachable unterminated block.
 
-use crate::{LLVMBasicBlockRef, LLVMValueRef, ShimError, sys};
+use crate::ir::{Block, Value};
+use crate::{ShimError, sys};
 
 /// The new blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Versioned {
-    pub offload: LLVMBasicBlockRef,
-    pub host_begin: LLVMBasicBlockRef,
-    pub host_end: LLVMBasicBlockRef,
-    pub merge: LLVMBasicBlockRef,
+    pub offload: Block,
+    pub host_begin: Block,
+    pub host_end: Block,
+    pub merge: Block,
     pub live_outs: Vec<LiveOut>,
 }
 
@@ -32,9 +33,9 @@ pub struct Versioned {
 pub struct LiveOut {
     /// Defined in the region. Where several edges left the region with different values for one PHI of the
     /// exit, a PHI in `host_end`; a region with one exiting edge has none of those.
-    pub value: LLVMValueRef,
+    pub value: Value,
     /// In `merge`, with the incoming value of `host_end`; the caller adds one for each branch from its side.
-    pub phi: LLVMValueRef,
+    pub phi: Value,
 }
 
 /// Invalidates all analyses of `f`. `blocks` is the region; `check` ends in `br entry` and is the only block
@@ -45,23 +46,24 @@ pub struct LiveOut {
 /// [`ShimError::Region`] if one of these conditions does not hold, if a live-out is a token, or an edge to
 /// split comes from `indirectbr` or `callbr` or leads to an exception pad. Then nothing was changed.
 pub fn version_region(
-    f: LLVMValueRef,
-    check: LLVMBasicBlockRef,
-    entry: LLVMBasicBlockRef,
-    exit: LLVMBasicBlockRef,
-    blocks: &[LLVMBasicBlockRef],
+    f: Value,
+    check: Block,
+    entry: Block,
+    exit: Block,
+    blocks: &[Block],
 ) -> Result<Versioned, ShimError> {
     let null = std::ptr::null_mut();
+    let blocks: Vec<_> = blocks.iter().map(|b| b.raw()).collect();
     let mut r = sys::VersionRecord { offload: null, host_begin: null, host_end: null, merge: null };
     let mut ok = false;
     let (pairs, message) = sys::collect_bytes(|message| {
         // SAFETY: live function and blocks; `r` is valid for writing; both sinks have their own context.
         sys::collect_pointers(|values| unsafe {
             ok = sys::prs_version_region(
-                f,
-                check,
-                entry,
-                exit,
+                f.raw(),
+                check.raw(),
+                entry.raw(),
+                exit.raw(),
                 blocks.as_ptr(),
                 blocks.len(),
                 &raw mut r,
@@ -75,12 +77,15 @@ pub fn version_region(
     if !ok {
         return Err(ShimError::Region(message));
     }
-    let live_outs = pairs.chunks_exact(2).map(|p| LiveOut { value: p[0], phi: p[1] }).collect();
-    Ok(Versioned {
-        offload: r.offload,
-        host_begin: r.host_begin,
-        host_end: r.host_end,
-        merge: r.merge,
-        live_outs,
-    })
+    // SAFETY: blocks and values of the live function.
+    unsafe {
+        let pair = |p: &[_]| LiveOut { value: Value::new(p[0]), phi: Value::new(p[1]) };
+        Ok(Versioned {
+            offload: Block::new(r.offload),
+            host_begin: Block::new(r.host_begin),
+            host_end: Block::new(r.host_end),
+            merge: Block::new(r.merge),
+            live_outs: pairs.chunks_exact(2).map(pair).collect(),
+        })
+    }
 }

@@ -8,9 +8,9 @@ use crate::compiled::Compiled;
 use crate::holds;
 use crate::ir;
 use crate::remarks;
-use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_codegen_ptx as codegen;
+use pollyrs_llvm_shim::ir::Value;
 use pollyrs_llvm_shim::{Analyses, Regions, Session, redirect};
 use pollyrs_scop::ValueHandle;
 use std::cell::RefCell;
@@ -45,7 +45,8 @@ pub fn prepare(analyses: &Analyses<'_>, all: &mut [Compiled]) -> Result<(), Plug
     for c in all.iter_mut() {
         c.prepare(analyses, &regions)?;
     }
-    let begin = |c: &Compiled| c.entry.as_ref().map(|e| (c.scop.region.entry, ValueHandle(e.check as usize)));
+    let begin =
+        |c: &Compiled| c.entry.as_ref().map(|e| (c.scop.region.entry, ValueHandle(e.check.address())));
     let begins: BTreeMap<_, _> = all.iter().filter_map(begin).collect();
     for c in all {
         if let Some(check) = begins.get(&c.scop.region.exit) {
@@ -78,11 +79,9 @@ pub fn rewrite(
     let result = rewrite_clone(with, (clone, &ir::name_of(f)), compiled, &mut added);
     if let Err(e) = result {
         for kernel in added {
-            // SAFETY: internal kernels that only the clone's descriptors refer to.
-            unsafe {
-                LLVMReplaceAllUsesWith(kernel, LLVMGetUndef(LLVMTypeOf(kernel)));
-                LLVMDeleteFunction(kernel);
-            }
+            kernel.replace_uses(kernel.ty().undef());
+            // SAFETY: an internal kernel that only the clone's descriptors referred to.
+            unsafe { kernel.delete_function() };
         }
         return Err(e);
     }
@@ -96,22 +95,21 @@ pub fn rewrite(
 }
 
 /// A call gets the hold in `slot`.
-fn lend_hold(with: &Rewrite<'_>, slot: LLVMValueRef, lend: &holds::Lend) -> Result<(), PluginError> {
-    let module = with.session.module();
+fn lend_hold(with: &Rewrite<'_>, slot: Value, lend: &holds::Lend) -> Result<(), PluginError> {
+    let module = with.session.ir();
     let known = with.extended.borrow().get(&(lend.callee as usize)).copied();
     let extended = match known {
         Some(extended) => extended,
         None => {
-            // SAFETY: a live module.
-            let (enter, give) = unsafe { codegen::placeholders(module) };
-            let extended = with.session.extend(lend.callee, enter, give)?;
+            let raw = |f: Option<Value>| f.map_or(std::ptr::null_mut(), Value::raw);
+            let (enter, give) = codegen::placeholders(module);
+            let extended = with.session.extend(lend.callee, raw(enter), raw(give))?;
             with.extended.borrow_mut().insert(lend.callee as usize, extended);
             extended
         }
     };
-    // SAFETY: as above.
-    let table = unsafe { codegen::known_table(module, &lend.known) };
-    redirect(lend.call, extended, slot, table);
+    let table = codegen::known_table(module, &lend.known);
+    redirect(lend.call, extended, slot.raw(), table.raw());
     Ok(())
 }
 
@@ -119,12 +117,13 @@ fn rewrite_clone(
     with: &Rewrite<'_>,
     (clone, name): (LLVMValueRef, &str),
     compiled: &mut [Compiled],
-    added: &mut Vec<LLVMValueRef>,
+    added: &mut Vec<Value>,
 ) -> Result<(), PluginError> {
     let Rewrite { session, options, budget, holds, .. } = *with;
     let borrowing = holds.and_then(holds::Plan::borrowing);
     // SAFETY: the working copy, whose analyses are gone.
-    let slot = holds.map(|_| unsafe { codegen::hold_slot(clone, borrowing) });
+    let copy = unsafe { Value::new(clone) };
+    let slot = holds.map(|_| codegen::hold_slot(copy, borrowing));
     for i in 0..compiled.len() {
         let (c, later) = match compiled[i..].split_first_mut() {
             Some(parts) => parts,
@@ -132,9 +131,7 @@ fn rewrite_clone(
         };
         c.code = c.device.take().map(|job| job.wait()).transpose()?;
         let emulated = if options.targets.emulated {
-            // SAFETY: the host module is live and of the kernels' context.
-            let lower =
-                || unsafe { codegen::lower_emulated(&c.kernels, session.module(), options.targets.checked) };
+            let lower = || codegen::lower_emulated(&c.kernels, session.ir(), options.targets.checked);
             let functions = Phase::Emulated.time(lower)?;
             for f in &functions {
                 // One function may stand under several descriptors.
@@ -165,7 +162,7 @@ fn rewrite_clone(
         let _budget = c.scop.ctx.budget(budget);
         let before = ir::size(clone);
         // SAFETY: the working copy holds the region that detection found in it.
-        let live_outs = Phase::Host.time(|| unsafe { codegen::emit(clone, &plan, &entry) })?;
+        let live_outs = Phase::Host.time(|| unsafe { codegen::emit(copy, &plan, &entry) })?;
         later.iter_mut().for_each(|other| codegen::rename(&mut other.scop, &live_outs));
         if ir::size(clone).saturating_sub(before) > MAX_HOST_CODE {
             return Err(codegen::CodegenError::Isl(pollyrs_isl::Error::Quota).into());
@@ -173,7 +170,7 @@ fn rewrite_clone(
     }
     if let (Some(holds), Some(slot)) = (holds, slot) {
         // SAFETY: the plan's instructions are outside of the regions that were rewritten.
-        unsafe { codegen::emit_releases(clone, slot, &holds.releases, borrowing) };
+        unsafe { codegen::emit_releases(copy, slot, &holds.releases, borrowing) };
         for lend in &holds.lends {
             lend_hold(with, slot, lend)?;
         }

@@ -58,7 +58,8 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<Don
 }
 
 fn run_listening(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<Done, PluginError> {
-    let session = &Session::new(module);
+    // SAFETY: LLVM hands a pass a live module.
+    let session = &unsafe { Session::new(module) };
     if options.verify {
         session.verify_steps();
     }
@@ -156,7 +157,8 @@ impl Done {
 
 /// Says of each function with loops that `-O0` leaves it alone.
 pub fn say_unoptimized(module: LLVMModuleRef, options: &Options) -> Result<(), PluginError> {
-    let session = &Session::new(module);
+    // SAFETY: LLVM hands a pass a live module.
+    let session = &unsafe { Session::new(module) };
     for f in functions(module) {
         if (options.remark_file.is_some() || wants_remarks(f)) && session.has_loops(f) {
             remarks::unoptimized(options, f);

@@ -5,7 +5,8 @@
 
 use crate::base::error::PluginError;
 use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::prelude::{LLVMModuleRef, LLVMValueRef};
+use pollyrs_llvm_shim::ir::{Block, Value};
 use pollyrs_llvm_shim::{Analyses, LoopId, RegionData, Session, version_region};
 use std::collections::BTreeSet;
 
@@ -22,7 +23,8 @@ pub enum Size {
 
 /// Works on clones and adopts them, as the real pass does. Returns whether anything changed.
 pub fn version_loop_regions(module: LLVMModuleRef, size: Size) -> Result<bool, PluginError> {
-    let session = Session::new(module);
+    // SAFETY: LLVM hands a pass a live module.
+    let session = unsafe { Session::new(module) };
     let mut changed = false;
     for f in crate::ir::functions(module) {
         let Ok(clone) = session.clone_function(f) else { continue };
@@ -53,24 +55,26 @@ fn version_all(session: &Session, f: LLVMValueRef, size: Size) -> Result<u32, Pl
     let mut versioned = 0;
     for (check, region) in plan {
         let Some(exit) = region.exit else { continue };
-        let Ok(v) = version_region(f, check, region.entry, exit, &region.blocks) else { continue };
-        // SAFETY: live blocks of one function, all made or checked by `version_region`.
+        // SAFETY: live blocks of the function.
+        let (f, check, entry, exit, blocks) = unsafe {
+            let blocks: Vec<_> = region.blocks.iter().map(|b| Block::new(*b)).collect();
+            (Value::new(f), Block::new(check), Block::new(region.entry), Block::new(exit), blocks)
+        };
+        let Ok(v) = version_region(f, check, entry, exit, &blocks) else { continue };
+        let old = check.end();
+        let never = session.ir().context().int_type(1).zero();
+        // SAFETY: live blocks of one function, all made or checked by `version_region`; the branch has no uses.
         unsafe {
-            let context = LLVMGetModuleContext(session.module());
-            let builder = LLVMCreateBuilderInContext(context);
-            let old = LLVMGetBasicBlockTerminator(check);
-            LLVMPositionBuilderBefore(builder, old);
-            let never = LLVMConstInt(LLVMInt1TypeInContext(context), 0, 0);
-            LLVMBuildCondBr(builder, never, v.offload, v.host_begin);
-            LLVMInstructionEraseFromParent(old);
-            LLVMPositionBuilderAtEnd(builder, v.offload);
-            LLVMBuildBr(builder, v.merge);
-            for live_out in &v.live_outs {
-                let mut poison = LLVMGetPoison(LLVMTypeOf(live_out.phi));
-                let mut from = v.offload;
-                LLVMAddIncoming(live_out.phi, &mut poison, &mut from, 1);
-            }
+            let builder = LLVMCreateBuilderInContext(session.ir().context().raw());
+            LLVMPositionBuilderBefore(builder, old.raw());
+            LLVMBuildCondBr(builder, never.raw(), v.offload.raw(), v.host_begin.raw());
+            old.erase();
+            LLVMPositionBuilderAtEnd(builder, v.offload.raw());
+            LLVMBuildBr(builder, v.merge.raw());
             LLVMDisposeBuilder(builder);
+        }
+        for live_out in &v.live_outs {
+            live_out.phi.add_incoming(live_out.phi.ty().poison(), v.offload);
         }
         versioned += 1;
     }

@@ -20,10 +20,9 @@
 use crate::affine::sums::{Sum, Sums};
 use crate::ir::builder::Ir;
 use crate::ir::error::{CodegenError, Result, internal};
-use crate::ir::llvm::constant_int;
+use crate::ir::llvm::*;
 use inkwell::llvm_sys::LLVMIntPredicate;
 use inkwell::llvm_sys::LLVMIntPredicate::*;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_isl::{AstExpr, AstExprType, AstOp, DimType};
 use std::collections::BTreeMap;
@@ -53,7 +52,7 @@ impl Conditions {
 pub struct ExprEmitter<'e> {
     ir: &'e Ir,
     /// The value of each isl identifier (parameter or iterator): an `i64` that dominates the insertion point.
-    pub names: BTreeMap<String, LLVMValueRef>,
+    pub names: BTreeMap<String, Value>,
     /// What the sums that were emitted consist of.
     sums: Sums,
     /// Whether all numbers in sums count as such in [`ExprEmitter::emit_apart`], not only those in the expression itself.
@@ -61,12 +60,12 @@ pub struct ExprEmitter<'e> {
 }
 
 impl<'e> ExprEmitter<'e> {
-    pub fn new(ir: &'e Ir, names: BTreeMap<String, LLVMValueRef>) -> ExprEmitter<'e> {
+    pub fn new(ir: &'e Ir, names: BTreeMap<String, Value>) -> ExprEmitter<'e> {
         ExprEmitter { ir, names, sums: Sums::default(), all_apart: false }
     }
 
     /// The value of an integer expression, an `i64`.
-    pub fn emit_int(&self, e: &AstExpr) -> Result<LLVMValueRef> {
+    pub fn emit_int(&self, e: &AstExpr) -> Result<Value> {
         match e.expr_type()? {
             AstExprType::Int => {
                 let v = e.int()?;
@@ -81,7 +80,7 @@ impl<'e> ExprEmitter<'e> {
     }
 
     /// The value of an integer expression as a sum of a value and a number, which is the last term.
-    pub fn emit_apart(&self, e: &AstExpr) -> Result<(LLVMValueRef, i64)> {
+    pub fn emit_apart(&self, e: &AstExpr) -> Result<(Value, i64)> {
         if self.all_apart {
             let v = self.emit_int(e)?;
             let several = |(terms, number): &(Vec<_>, i64)| terms.len() > 1 || *number != 0;
@@ -107,36 +106,36 @@ impl<'e> ExprEmitter<'e> {
     }
 
     /// What a value is the sum of.
-    pub fn sum_of(&self, v: LLVMValueRef) -> Sum {
+    pub fn sum_of(&self, v: Value) -> Sum {
         self.sums.of(v)
     }
 
     /// `value + number`, which is remembered as such.
-    pub fn beside(&self, value: LLVMValueRef, number: i64) -> LLVMValueRef {
+    pub fn beside(&self, value: Value, number: i64) -> Value {
         let v = self.ir.add(value, self.ir.int(number));
         self.remembered(v, &self.sum_of(value), &Sum::number(number), 1)
     }
 
     /// `a + b`, which is remembered as such.
-    pub fn plus(&self, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
+    pub fn plus(&self, a: Value, b: Value) -> Value {
         self.remembered(self.ir.add(a, b), &self.sum_of(a), &self.sum_of(b), 1)
     }
 
-    fn remembered(&self, v: LLVMValueRef, a: &Sum, b: &Sum, factor: i64) -> LLVMValueRef {
+    fn remembered(&self, v: Value, a: &Sum, b: &Sum, factor: i64) -> Value {
         self.sums.remember(v, a, b, factor);
         v
     }
 
-    fn name(&self, name: &str) -> Result<LLVMValueRef> {
+    fn name(&self, name: &str) -> Result<Value> {
         match self.names.get(name) {
             Some(v) => Ok(*v),
             None => internal(format!("no value for the identifier {name}")),
         }
     }
 
-    fn emit_int_op(&self, e: &AstExpr) -> Result<LLVMValueRef> {
+    fn emit_int_op(&self, e: &AstExpr) -> Result<Value> {
         let ir = self.ir;
-        let arg = |i: i32| -> Result<LLVMValueRef> { self.emit_int(&e.arg(i)?) };
+        let arg = |i: i32| -> Result<Value> { self.emit_int(&e.arg(i)?) };
         Ok(match e.op()? {
             AstOp::Max => self.fold(e, |a, b| ir.select(ir.icmp(LLVMIntSGT, a, b), a, b))?,
             AstOp::Min => self.fold(e, |a, b| ir.select(ir.icmp(LLVMIntSLT, a, b), a, b))?,
@@ -152,7 +151,7 @@ impl<'e> ExprEmitter<'e> {
             AstOp::Mul => {
                 let (a, b) = (arg(0)?, arg(1)?);
                 let v = ir.mul(a, b);
-                match (constant_int(a), constant_int(b)) {
+                match (a.constant_int(), b.constant_int()) {
                     (Some(n), _) => self.remembered(v, &Sum::default(), &self.sum_of(b), n),
                     (_, Some(n)) => self.remembered(v, &Sum::default(), &self.sum_of(a), n),
                     _ => v,
@@ -188,7 +187,7 @@ impl<'e> ExprEmitter<'e> {
     }
 
     /// `a` divided by `d > 0`, rounded towards minus infinity.
-    fn floor_div(&self, a: LLVMValueRef, d: i64) -> LLVMValueRef {
+    fn floor_div(&self, a: Value, d: i64) -> Value {
         let ir = self.ir;
         if d & (d - 1) == 0 {
             return ir.ashr(a, ir.int(i64::from(d.trailing_zeros())));
@@ -200,12 +199,12 @@ impl<'e> ExprEmitter<'e> {
     }
 
     /// The value of a condition, an `i1`.
-    pub fn emit_bool(&self, e: &AstExpr) -> Result<LLVMValueRef> {
+    pub fn emit_bool(&self, e: &AstExpr) -> Result<Value> {
         let ir = self.ir;
         if e.expr_type()? != AstExprType::Op {
             return Ok(ir.icmp(LLVMIntNE, self.emit_int(e)?, ir.int(0)));
         }
-        let compare = |p: LLVMIntPredicate| -> Result<LLVMValueRef> {
+        let compare = |p: LLVMIntPredicate| -> Result<Value> {
             Ok(ir.icmp(p, self.emit_int(&e.arg(0)?)?, self.emit_int(&e.arg(1)?)?))
         };
         match e.op()? {
@@ -217,18 +216,14 @@ impl<'e> ExprEmitter<'e> {
             AstOp::Ge => compare(LLVMIntSGE),
             AstOp::Gt => compare(LLVMIntSGT),
             AstOp::Cond | AstOp::Select => {
-                let arg = |i: i32| -> Result<LLVMValueRef> { self.emit_bool(&e.arg(i)?) };
+                let arg = |i: i32| -> Result<Value> { self.emit_bool(&e.arg(i)?) };
                 Ok(ir.select(arg(0)?, arg(1)?, arg(2)?))
             }
             _ => Ok(ir.icmp(LLVMIntNE, self.emit_int_op(e)?, ir.int(0))),
         }
     }
 
-    fn fold(
-        &self,
-        e: &AstExpr,
-        f: impl Fn(LLVMValueRef, LLVMValueRef) -> LLVMValueRef,
-    ) -> Result<LLVMValueRef> {
+    fn fold(&self, e: &AstExpr, f: impl Fn(Value, Value) -> Value) -> Result<Value> {
         let mut v = self.emit_int(&e.arg(0)?)?;
         for i in 1..e.n_arg()? as i32 {
             v = f(v, self.emit_int(&e.arg(i)?)?);
@@ -236,11 +231,7 @@ impl<'e> ExprEmitter<'e> {
         Ok(v)
     }
 
-    fn fold_bool(
-        &self,
-        e: &AstExpr,
-        f: impl Fn(LLVMValueRef, LLVMValueRef) -> LLVMValueRef,
-    ) -> Result<LLVMValueRef> {
+    fn fold_bool(&self, e: &AstExpr, f: impl Fn(Value, Value) -> Value) -> Result<Value> {
         let mut v = self.emit_bool(&e.arg(0)?)?;
         for i in 1..e.n_arg()? as i32 {
             v = f(v, self.emit_bool(&e.arg(i)?)?);
@@ -250,7 +241,7 @@ impl<'e> ExprEmitter<'e> {
 
     /// The value of a function of the parameters, `[params] -> { [] -> [v] }` or `[params] -> { [v] }`, an `i64`. Outside the
     /// function's domain the result is some number.
-    pub fn emit_pw_aff(&self, f: &isl::PwAff) -> Result<LLVMValueRef> {
+    pub fn emit_pw_aff(&self, f: &isl::PwAff) -> Result<Value> {
         self.emit_int(&pw_aff_expr(f, None)?)
     }
 
@@ -293,7 +284,7 @@ impl<'e> ExprEmitter<'e> {
     }
 
     /// The value of conditions, an `i1`.
-    pub fn emit_conditions(&self, conditions: &Conditions) -> LLVMValueRef {
+    pub fn emit_conditions(&self, conditions: &Conditions) -> Value {
         let ir = self.ir;
         let mut any = ir.bool(false);
         for part in &conditions.0 {
@@ -309,7 +300,7 @@ impl<'e> ExprEmitter<'e> {
     }
 
     /// Whether the parameters are in the set `[params] -> { : ... }` (or `{ [] : ... }`), an `i1`.
-    pub fn emit_set(&self, s: &isl::Set) -> Result<LLVMValueRef> {
+    pub fn emit_set(&self, s: &isl::Set) -> Result<Value> {
         if s.is_empty()? {
             return Ok(self.ir.bool(false));
         }

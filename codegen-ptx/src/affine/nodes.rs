@@ -5,14 +5,13 @@ use crate::CodegenError;
 use crate::affine::expr::ExprEmitter;
 use crate::ir::builder::Ir;
 use crate::ir::error::{Result, internal};
-use inkwell::llvm_sys::prelude::*;
+use crate::ir::llvm::*;
 use pollyrs_isl::{AstExpr, AstExprType, AstNode, AstNodeType, AstOp};
 
 /// What to do at a user node: the emitter, the tuple's name, the values of its dimensions. It may give a
 /// block in which the code behind the block of the AST that the node is in goes on: what follows in that one
 /// is left where the builder is.
-pub type UserFn<'f, 'e> =
-    dyn FnMut(&mut ExprEmitter<'e>, &str, &[LLVMValueRef]) -> Result<Option<LLVMBasicBlockRef>> + 'f;
+pub type UserFn<'f, 'e> = dyn FnMut(&mut ExprEmitter<'e>, &str, &[Value]) -> Result<Option<Block>> + 'f;
 
 /// Names for [`UserFn`] of what comes ahead of groups, between their passes and behind them
 /// ([`GroupFn`](crate::affine::walk::GroupFn)).
@@ -46,7 +45,7 @@ pub(crate) fn is_plain_loop(node: &AstNode) -> Result<bool> {
 }
 
 /// The iterators of the instance in the body of such a loop.
-pub(crate) fn instance(expr: &ExprEmitter<'_>, body: &AstNode) -> Result<Vec<LLVMValueRef>> {
+pub(crate) fn instance(expr: &ExprEmitter<'_>, body: &AstNode) -> Result<Vec<Value>> {
     let Some(user) = only_user(body)? else { return internal("a promoted cell without an instance") };
     let call = user.user_expr()?;
     if call.expr_type()? != AstExprType::Op || call.op()? != AstOp::Call {
@@ -60,7 +59,7 @@ pub(crate) fn emit_user<'e>(
     expr: &mut ExprEmitter<'e>,
     node: &AstNode,
     user: &mut UserFn<'_, 'e>,
-) -> Result<Option<LLVMBasicBlockRef>> {
+) -> Result<Option<Block>> {
     let call = node.user_expr()?;
     if call.expr_type()? != AstExprType::Op || call.op()? != AstOp::Call {
         return Err(CodegenError::Internal("a user node is not a call".into()));
@@ -80,7 +79,7 @@ pub(crate) fn last_value(
     expr: &ExprEmitter<'_>,
     iterator: &AstExpr,
     cond: &AstExpr,
-) -> Result<LLVMValueRef> {
+) -> Result<Value> {
     if cond.expr_type()? == AstExprType::Op && matches!(cond.op()?, AstOp::Le | AstOp::Lt) {
         let left = cond.arg(0)?;
         if left.expr_type()? == AstExprType::Id && left.id()?.name() == iterator.id()?.name() {

@@ -13,8 +13,7 @@
 //! `i = 24 b + r + 3` and `lower = 24 b - 1`: `i - lower` is `r + 4`.
 
 use crate::ir::builder::Ir;
-use crate::ir::llvm::constant_int;
-use inkwell::llvm_sys::prelude::*;
+use crate::ir::llvm::*;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -22,7 +21,7 @@ use std::rc::Rc;
 /// Values times numbers, in the order in which they came, plus a number.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sum {
-    terms: Vec<(LLVMValueRef, i64)>,
+    terms: Vec<(Value, i64)>,
     number: i64,
 }
 
@@ -44,7 +43,7 @@ impl Sum {
     }
 
     /// The terms, where there are some and all stand once, and the number.
-    pub fn terms_apart(&self) -> Option<(Vec<LLVMValueRef>, i64)> {
+    pub fn terms_apart(&self) -> Option<(Vec<Value>, i64)> {
         let once = !self.terms.is_empty() && self.terms.iter().all(|(_, n)| *n == 1);
         once.then(|| (self.terms.iter().map(|(v, _)| *v).collect(), self.number))
     }
@@ -64,7 +63,7 @@ impl Sum {
     }
 
     /// The smallest and the largest value, if each term's value is from 0 to less than what `most` says.
-    pub fn range(&self, most: &dyn Fn(LLVMValueRef) -> Option<i64>) -> Option<(i64, i64)> {
+    pub fn range(&self, most: &dyn Fn(Value) -> Option<i64>) -> Option<(i64, i64)> {
         let (mut first, mut last) = (self.number, self.number);
         for (v, n) in &self.terms {
             let reach = n.checked_mul(most(*v)?.checked_sub(1)?)?;
@@ -75,13 +74,13 @@ impl Sum {
     }
 
     /// The terms of a kind, and the rest.
-    pub fn divided(&self, kind: impl Fn(LLVMValueRef) -> bool) -> (Sum, Sum) {
+    pub fn divided(&self, kind: impl Fn(Value) -> bool) -> (Sum, Sum) {
         let (own, rest): (Vec<_>, Vec<_>) = self.terms.iter().partition(|(v, _)| kind(*v));
         (Sum { terms: own, number: 0 }, Sum { terms: rest, number: self.number })
     }
 
     /// The terms added up, and the number.
-    pub fn emit(&self, ir: &Ir) -> (LLVMValueRef, i64) {
+    pub fn emit(&self, ir: &Ir) -> (Value, i64) {
         let mut sum = ir.int(0);
         for (v, n) in &self.terms {
             sum = ir.add(sum, ir.mul(*v, ir.int(*n)));
@@ -95,18 +94,18 @@ impl Sum {
 pub(crate) struct Sums(Rc<RefCell<BTreeMap<usize, Sum>>>);
 
 impl Sums {
-    pub fn of(&self, v: LLVMValueRef) -> Sum {
-        if let Some(n) = constant_int(v) {
+    pub fn of(&self, v: Value) -> Sum {
+        if let Some(n) = v.constant_int() {
             return Sum::number(n);
         }
-        let known = self.0.borrow().get(&(v as usize)).cloned();
+        let known = self.0.borrow().get(&v.address()).cloned();
         known.unwrap_or_else(|| Sum { terms: vec![(v, 1)], number: 0 })
     }
 
     /// Remembers that `v` is `a + factor * b`.
-    pub fn remember(&self, v: LLVMValueRef, a: &Sum, b: &Sum, factor: i64) {
-        if constant_int(v).is_none() {
-            self.0.borrow_mut().insert(v as usize, a.clone().plus(b, factor));
+    pub fn remember(&self, v: Value, a: &Sum, b: &Sum, factor: i64) {
+        if v.constant_int().is_none() {
+            self.0.borrow_mut().insert(v.address(), a.clone().plus(b, factor));
         }
     }
 }
@@ -117,8 +116,9 @@ mod tests {
 
     #[test]
     fn equal_terms_cancel() {
-        // Never looked at.
-        let value = |n: usize| Sum { terms: vec![(n as LLVMValueRef, 1)], number: 0 };
+        // SAFETY: nobody looks at what it stands for.
+        let term = |n: usize| unsafe { Value::new(n as *mut _) };
+        let value = |n: usize| Sum { terms: vec![(term(n), 1)], number: 0 };
         let (b, r) = (value(8), value(16));
         // 24 b + r + 3 less 24 b - 1.
         let i = Sum::number(3).plus(&b, 24).plus(&r, 1);
@@ -126,12 +126,12 @@ mod tests {
         assert_eq!(i.clone().plus(&lower, -1), Sum::number(4).plus(&r, 1));
         assert_eq!(i.clone().plus(&i, -1), Sum::number(0));
         // In the order in which they came, modulo 2^64.
-        assert_eq!(i.plus(&b, 1 << 40).terms, [(8 as LLVMValueRef, 24 + (1 << 40)), (16 as LLVMValueRef, 1)]);
+        assert_eq!(i.plus(&b, 1 << 40).terms, [(term(8), 24 + (1 << 40)), (term(16), 1)]);
         assert_eq!(Sum::number(i64::MAX).plus(&Sum::number(1), 1), Sum::number(i64::MIN));
         assert_eq!(Sum::number(-3).plus(&b, 12).remainder(4), Some(1));
         assert_eq!(Sum::number(5).plus(&b, 12).plus(&r, 2).remainder(4), None);
         assert_eq!(Sum::number(5).plus(&b, 12).remainder(3), None);
-        let most = |v: LLVMValueRef| (v as usize == 8).then_some(32);
+        let most = |v: Value| (v.address() == 8).then_some(32);
         assert_eq!(Sum::number(7).plus(&b, -4).range(&most), Some((7 - 4 * 31, 7)));
         assert_eq!(Sum::number(7).plus(&b, 4).range(&most), Some((7, 7 + 4 * 31)));
         assert_eq!(Sum::number(7).plus(&r, 4).range(&most), None);

@@ -20,9 +20,8 @@ use crate::affine::expr::ExprEmitter;
 use crate::affine::nodes::{AGAIN, END, FIRST, UserFn, emit_user, last_value};
 use crate::ir::builder::Ir;
 use crate::ir::error::{Result, internal};
+use crate::ir::llvm::*;
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntSLE;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl::{AstExpr, AstExprType, AstNode, AstNodeType};
 use pollyrs_schedule::planted::planted;
 
@@ -74,12 +73,8 @@ impl Nest {
 }
 
 /// Whether a value is what a row or column is further than the first one: a number, or zero.
-pub(crate) fn is_shift(v: LLVMValueRef) -> bool {
-    // SAFETY: a live value; a select has three operands.
-    unsafe {
-        !LLVMIsASelectInst(v).is_null()
-            && [1, 2].iter().all(|i| !LLVMIsAConstantInt(LLVMGetOperand(v, *i)).is_null())
-    }
+pub(crate) fn is_shift(v: Value) -> bool {
+    v.is_select() && [1, 2].iter().all(|i| v.operand(*i).is_constant_int())
 }
 
 fn step(node: &AstNode) -> Result<i64> {
@@ -111,17 +106,17 @@ fn mentions(e: &AstExpr, name: &str) -> Result<bool> {
 }
 
 /// Rows and columns of one round: the values of both iterators.
-type Round = Vec<[Option<LLVMValueRef>; 2]>;
+type Round = Vec<[Option<Value>; 2]>;
 
 /// Emits a nest, with so many rows and columns at once.
 pub(crate) fn emit<'e>(
     ir: &Ir,
-    function: LLVMValueRef,
+    function: Value,
     expr: &mut ExprEmitter<'e>,
     (nest, [rows, columns]): (&Nest, [u32; 2]),
     user: &mut UserFn<'_, 'e>,
 ) -> Result<()> {
-    let bounds = |expr: &ExprEmitter<'e>, node: &AstNode| -> Result<[LLVMValueRef; 2]> {
+    let bounds = |expr: &ExprEmitter<'e>, node: &AstNode| -> Result<[Value; 2]> {
         let first = expr.emit_int(&node.for_init()?)?;
         Ok([first, last_value(ir, expr, &node.for_iterator()?, &node.for_cond()?)?])
     };
@@ -165,20 +160,20 @@ pub(crate) fn emit<'e>(
 /// Rows of a round: the outer iterator, if there is one, whether there is such a row, and the first and last
 /// value of the inner one.
 struct Lines {
-    rows: Vec<(Option<LLVMValueRef>, LLVMValueRef, LLVMValueRef, LLVMValueRef)>,
+    rows: Vec<(Option<Value>, Value, Value, Value)>,
     /// All rows have the bounds of the first one.
     equal: bool,
 }
 
 impl Lines {
     /// Whether a row has a column from its first one + `o` on.
-    fn left(&self, ir: &Ir, row: usize, o: LLVMValueRef) -> LLVMValueRef {
+    fn left(&self, ir: &Ir, row: usize, o: Value) -> Value {
         let (_, is, first, last) = self.rows[row];
         ir.and(is, ir.icmp(LLVMIntSLE, ir.add(first, o), last))
     }
 
     /// Whether there is an instance from there on.
-    fn any(&self, ir: &Ir, o: LLVMValueRef) -> LLVMValueRef {
+    fn any(&self, ir: &Ir, o: Value) -> Value {
         let rows = if self.equal { 1 } else { self.rows.len() };
         (1..rows).fold(self.left(ir, 0, o), |any, n| ir.or(any, self.left(ir, n, o)))
     }
@@ -186,7 +181,7 @@ impl Lines {
     fn emit<'e>(
         &self,
         ir: &Ir,
-        function: LLVMValueRef,
+        function: Value,
         expr: &mut ExprEmitter<'e>,
         (nest, columns): (&Nest, u32),
         user: &mut UserFn<'_, 'e>,
@@ -225,7 +220,7 @@ impl Lines {
     }
 
     /// The instances of a round.
-    fn round(&self, ir: &Ir, expr: &ExprEmitter<'_>, o: LLVMValueRef, (step, columns): (i64, u32)) -> Round {
+    fn round(&self, ir: &Ir, expr: &ExprEmitter<'_>, o: Value, (step, columns): (i64, u32)) -> Round {
         let mut out = Vec::new();
         // A row that has a column left, for those that have none.
         let mut stand_in = None;

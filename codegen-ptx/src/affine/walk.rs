@@ -16,10 +16,9 @@ pub use crate::affine::nodes::{AGAIN, END, EXACTLY, FIRST, UserFn, WHERE};
 use crate::affine::nodes::{emit_user, last_value};
 use crate::affine::turns;
 use crate::ir::builder::Ir;
-use crate::ir::llvm::is_true;
+use crate::ir::llvm::*;
 use crate::ir::marks;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE};
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl::{AstExprType, AstNode, AstNodeType};
 use pollyrs_schedule::planted::planted;
 use pollyrs_schedule::{PROMOTED, TOGETHER, UPDATE};
@@ -48,7 +47,7 @@ pub struct Group {
 /// Emits `node` at the builder's position, which is afterwards behind it.
 pub fn emit_ast<'e>(
     ir: &Ir,
-    function: LLVMValueRef,
+    function: Value,
     expr: &mut ExprEmitter<'e>,
     node: &AstNode,
     user: &mut UserFn<'_, 'e>,
@@ -59,7 +58,7 @@ pub fn emit_ast<'e>(
 /// [`emit_ast`] with groups in its blocks.
 pub fn emit_in_groups<'e>(
     ir: &Ir,
-    function: LLVMValueRef,
+    function: Value,
     expr: &mut ExprEmitter<'e>,
     node: &AstNode,
     user: &mut UserFn<'_, 'e>,
@@ -147,7 +146,7 @@ fn emit_flat<'e>(
     ir: &Ir,
     expr: &mut ExprEmitter<'e>,
     node: &AstNode,
-    (condition, stores): (LLVMValueRef, Option<LLVMValueRef>),
+    (condition, stores): (Value, Option<Value>),
     user: &mut UserFn<'_, 'e>,
 ) -> Result<(), CodegenError> {
     match node.node_type()? {
@@ -196,7 +195,7 @@ fn emit_flat<'e>(
 
 fn emit_if<'e>(
     ir: &Ir,
-    function: LLVMValueRef,
+    function: Value,
     expr: &mut ExprEmitter<'e>,
     node: &AstNode,
     user: &mut UserFn<'_, 'e>,
@@ -228,7 +227,7 @@ fn emit_if<'e>(
 /// iterations, if there are any, and by [`nodes::DONE`] behind them.
 fn emit_for<'e>(
     ir: &Ir,
-    function: LLVMValueRef,
+    function: Value,
     expr: &mut ExprEmitter<'e>,
     (node, mark): (&AstNode, Option<&str>),
     user: &mut UserFn<'_, 'e>,
@@ -236,7 +235,7 @@ fn emit_for<'e>(
 ) -> Result<(), CodegenError> {
     let name = node.for_iterator()?.id()?.name();
     let init = expr.emit_int(&node.for_init()?)?;
-    let run = |expr: &mut ExprEmitter<'e>, value: LLVMValueRef, user: &mut UserFn<'_, 'e>| {
+    let run = |expr: &mut ExprEmitter<'e>, value: Value, user: &mut UserFn<'_, 'e>| {
         let outer = expr.names.clone();
         expr.names.insert(name.clone(), value);
         emit_in_groups(ir, function, expr, &node.for_body()?, user, groups)?;

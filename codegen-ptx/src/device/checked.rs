@@ -25,13 +25,8 @@ use crate::ir::builder::{Ir, SITE, SPARE, c_string};
 use crate::ir::error::{Result, internal};
 use crate::ir::intrinsics::{EMU_BARRIER, EMU_PASS, EMU_SHUFFLE};
 use crate::ir::llvm::*;
-use crate::ir::llvm::{opcode, operand, zero_of};
-use crate::ir::types::{type_kind, type_of};
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntNE;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::target::{LLVMABISizeOfType, LLVMGetModuleDataLayout, LLVMStoreSizeOfType};
-use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMLinkage, LLVMOpcode, LLVMTypeKind, LLVMUnnamedAddr};
+use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMOpcode, LLVMTypeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// `PollyrsEmuSite::flags`: a store.
@@ -59,27 +54,21 @@ enum Root {
 
 /// Adds the calls to a kernel made by [`lower_emulated`](crate::lower_emulated), whose array arguments are
 /// `arrays`.
-pub(crate) fn instrument(
-    module: LLVMModuleRef,
-    function: LLVMValueRef,
-    arrays: &[LLVMValueRef],
-) -> Result<()> {
-    // SAFETY: live module and function of two parameters.
-    let (context, thread, arguments) =
-        unsafe { (LLVMGetModuleContext(module), LLVMGetParam(function, 0), LLVMGetParam(function, 1)) };
+pub(crate) fn instrument(module: Module, function: Value, arrays: &[Value]) -> Result<()> {
+    let (context, thread, arguments) = (module.context(), function.param(0), function.param(1));
     let blocks = reverse_postorder(function);
     let mut c = Checker {
         ir: Ir::new(context),
         module,
         thread,
         arguments,
-        arrays: arrays.iter().enumerate().map(|(i, a)| (*a as usize, i as u32)).collect(),
+        arrays: arrays.iter().enumerate().map(|(i, a)| (a.address(), i as u32)).collect(),
         shadows: BTreeMap::new(),
         slots: BTreeMap::new(),
         sites: BTreeMap::new(),
         granule: 0,
     };
-    let all: Vec<LLVMValueRef> = blocks.iter().flat_map(|b| instructions_of(*b)).collect();
+    let all: Vec<Value> = blocks.iter().flat_map(|b| b.instructions()).collect();
     // The smallest access tells how finely shared memory is watched.
     let sizes = all.iter().filter_map(|i| {
         let (address, ty) = accessed(*i)?;
@@ -91,10 +80,8 @@ pub(crate) fn instrument(
         c.instruction(i, &mut phis)?;
     }
     for (phi, shadow) in phis {
-        // SAFETY: a live PHI.
-        for n in 0..unsafe { LLVMCountIncoming(phi) } {
-            // SAFETY: as many values as blocks.
-            let (value, block) = unsafe { (LLVMGetIncomingValue(phi, n), LLVMGetIncomingBlock(phi, n)) };
+        for n in 0..phi.incoming_count() {
+            let (value, block) = (phi.incoming_value(n), phi.incoming_block(n));
             let bit = c.shadow(value).unwrap_or_else(|| c.ir.bool(false));
             c.ir.add_incoming(shadow, bit, block);
         }
@@ -104,38 +91,32 @@ pub(crate) fn instrument(
 
 /// Removes the metadata of [`Ir::note`] and [`predicate::mark`](crate::ops::predicate): nothing of it reaches
 /// the program.
-pub(crate) fn forget_sites(context: LLVMContextRef, function: LLVMValueRef) {
-    // SAFETY: live context; the name is passed with its length.
-    let kind = unsafe { LLVMGetMDKindIDInContext(context, SITE.as_ptr().cast(), SITE.len() as u32) };
-    for i in instructions(function) {
-        // SAFETY: a live instruction.
-        unsafe {
-            if LLVMHasMetadata(i) != 0 {
-                LLVMSetMetadata(i, kind, std::ptr::null_mut());
-                LLVMSetMetadata(i, crate::ir::marks::kind(context), std::ptr::null_mut());
-            }
+pub(crate) fn forget_sites(context: Context, function: Value) {
+    let kind = context.kind(SITE);
+    for i in function.instructions() {
+        if i.has_metadata() {
+            i.set_metadata(kind, None);
+            i.set_metadata(crate::ir::marks::kind(context), None);
         }
     }
 }
 
 /// The reachable blocks: each after those that dominate it.
-fn reverse_postorder(function: LLVMValueRef) -> Vec<LLVMBasicBlockRef> {
+fn reverse_postorder(function: Value) -> Vec<Block> {
     let mut order = Vec::new();
-    // SAFETY: a live function with a body.
-    let entry = unsafe { LLVMGetEntryBasicBlock(function) };
-    let mut seen = BTreeSet::from([entry as usize]);
+    let entry = function.entry();
+    let mut seen = BTreeSet::from([entry.address()]);
     let mut stack = vec![(entry, 0)];
     while let Some((block, next)) = stack.pop() {
-        // SAFETY: a live block with a terminator.
-        let successor = unsafe {
-            let end = LLVMGetBasicBlockTerminator(block);
-            (next < LLVMGetNumSuccessors(end)).then(|| LLVMGetSuccessor(end, next))
+        let successor = {
+            let end = block.end();
+            (next < end.successor_count()).then(|| end.successor(next))
         };
         match successor {
             None => order.push(block),
             Some(s) => {
                 stack.push((block, next + 1));
-                if seen.insert(s as usize) {
+                if seen.insert(s.address()) {
                     stack.push((s, 0));
                 }
             }
@@ -146,15 +127,12 @@ fn reverse_postorder(function: LLVMValueRef) -> Vec<LLVMBasicBlockRef> {
 }
 
 /// The address and the type of a load or store.
-fn accessed(i: LLVMValueRef) -> Option<(LLVMValueRef, LLVMTypeRef)> {
-    // SAFETY: a live instruction.
-    unsafe {
-        match opcode(i) {
-            LLVMOpcode::LLVMLoad => Some((operand(i, 0), LLVMTypeOf(i))),
-            LLVMOpcode::LLVMStore => Some((operand(i, 1), LLVMTypeOf(operand(i, 0)))),
-            LLVMOpcode::LLVMAtomicRMW => Some((operand(i, 0), LLVMTypeOf(operand(i, 1)))),
-            _ => None,
-        }
+fn accessed(i: Value) -> Option<(Value, Type)> {
+    match i.opcode() {
+        LLVMOpcode::LLVMLoad => Some((i.operand(0), i.ty())),
+        LLVMOpcode::LLVMStore => Some((i.operand(1), i.operand(0).ty())),
+        LLVMOpcode::LLVMAtomicRMW => Some((i.operand(0), i.operand(1).ty())),
+        _ => None,
     }
 }
 
@@ -163,122 +141,108 @@ type SiteKey = (String, String, u32, u32, u32);
 
 struct Checker {
     ir: Ir,
-    module: LLVMModuleRef,
-    thread: LLVMValueRef,
-    arguments: LLVMValueRef,
+    module: Module,
+    thread: Value,
+    arguments: Value,
     /// The number of an array argument, by value.
     arrays: BTreeMap<usize, u32>,
     /// The bit of a value that may be undefined; a value that is not here is defined.
-    shadows: BTreeMap<usize, LLVMValueRef>,
+    shadows: BTreeMap<usize, Value>,
     /// The shadow of a stack slot: a byte for each of its bytes.
-    slots: BTreeMap<usize, LLVMValueRef>,
-    sites: BTreeMap<SiteKey, LLVMValueRef>,
+    slots: BTreeMap<usize, Value>,
+    sites: BTreeMap<SiteKey, Value>,
     granule: u32,
 }
 
 impl Checker {
-    fn bytes(&self, ty: LLVMTypeRef) -> u32 {
-        // SAFETY: a sized type; the module has a data layout.
-        unsafe { LLVMStoreSizeOfType(LLVMGetModuleDataLayout(self.module), ty) as u32 }
+    fn bytes(&self, ty: Type) -> u32 {
+        self.module.store_size(ty) as u32
     }
 
     /// Where a pointer comes from.
-    fn root(&self, pointer: LLVMValueRef) -> Root {
+    fn root(&self, pointer: Value) -> Root {
         self.root_of(pointer, &mut BTreeSet::new()).unwrap_or(Root::Unknown)
     }
 
     /// The same; `None` if only PHIs that are `seen` lead to it.
-    fn root_of(&self, pointer: LLVMValueRef, seen: &mut BTreeSet<usize>) -> Option<Root> {
-        if let Some(n) = self.arrays.get(&(pointer as usize)) {
+    fn root_of(&self, pointer: Value, seen: &mut BTreeSet<usize>) -> Option<Root> {
+        if let Some(n) = self.arrays.get(&pointer.address()) {
             return Some(Root::Array(*n));
         }
         if pointer == self.thread || pointer == self.arguments {
             return Some(Root::Frame);
         }
-        // SAFETY: a live value.
-        if unsafe { LLVMIsAInstruction(pointer).is_null() } {
+        if !pointer.is_instruction() {
             return Some(Root::Unknown);
         }
-        let common = |among: Vec<LLVMValueRef>, seen: &mut BTreeSet<usize>| {
+        let common = |among: Vec<Value>, seen: &mut BTreeSet<usize>| {
             let roots = among.into_iter().filter_map(|v| self.root_of(v, seen));
             roots.reduce(|a, b| if a == b { a } else { Root::Unknown })
         };
-        Some(match opcode(pointer) {
-            LLVMOpcode::LLVMGetElementPtr => return self.root_of(operand(pointer, 0), seen),
+        Some(match pointer.opcode() {
+            LLVMOpcode::LLVMGetElementPtr => return self.root_of(pointer.operand(0), seen),
             LLVMOpcode::LLVMAlloca => Root::Private,
             // The descriptor holds one pointer that kernels read: shared memory.
-            LLVMOpcode::LLVMLoad if self.base_is(operand(pointer, 0), self.thread) => Root::Shared,
-            LLVMOpcode::LLVMLoad if self.root(operand(pointer, 0)) == Root::Frame => Root::Frame,
+            LLVMOpcode::LLVMLoad if self.base_is(pointer.operand(0), self.thread) => Root::Shared,
+            LLVMOpcode::LLVMLoad if self.root(pointer.operand(0)) == Root::Frame => Root::Frame,
             LLVMOpcode::LLVMSelect => {
-                return common(vec![operand(pointer, 1), operand(pointer, 2)], seen);
+                return common(vec![pointer.operand(1), pointer.operand(2)], seen);
             }
             LLVMOpcode::LLVMPHI => {
-                if !seen.insert(pointer as usize) {
+                if !seen.insert(pointer.address()) {
                     return None;
                 }
-                // SAFETY: a live PHI.
-                let incoming = unsafe {
-                    (0..LLVMCountIncoming(pointer)).map(|n| LLVMGetIncomingValue(pointer, n)).collect()
-                };
-                return common(incoming, seen);
+                return common(pointer.incoming().into_iter().map(|(v, _)| v).collect(), seen);
             }
             _ => Root::Unknown,
         })
     }
 
-    fn base_is(&self, pointer: LLVMValueRef, base: LLVMValueRef) -> bool {
-        // SAFETY: a live value.
-        let is_gep = unsafe { !LLVMIsAGetElementPtrInst(pointer).is_null() };
-        pointer == base || is_gep && self.base_is(operand(pointer, 0), base)
+    fn base_is(&self, pointer: Value, base: Value) -> bool {
+        pointer == base || pointer.is_gep() && self.base_is(pointer.operand(0), base)
     }
 
-    fn shadow(&self, v: LLVMValueRef) -> Option<LLVMValueRef> {
-        self.shadows.get(&(v as usize)).copied()
+    fn shadow(&self, v: Value) -> Option<Value> {
+        self.shadows.get(&v.address()).copied()
     }
 
     /// Whether any of these values is undefined.
-    fn any(&self, values: impl Iterator<Item = LLVMValueRef>) -> Option<LLVMValueRef> {
+    fn any(&self, values: impl Iterator<Item = Value>) -> Option<Value> {
         values.filter_map(|v| self.shadow(v)).reduce(|a, b| if a == b { a } else { self.ir.or(a, b) })
     }
 
-    fn set(&mut self, v: LLVMValueRef, bit: Option<LLVMValueRef>) {
+    fn set(&mut self, v: Value, bit: Option<Value>) {
         if let Some(bit) = bit {
-            self.shadows.insert(v as usize, bit);
+            self.shadows.insert(v.address(), bit);
         }
     }
 
-    fn instruction(&mut self, i: LLVMValueRef, phis: &mut Vec<(LLVMValueRef, LLVMValueRef)>) -> Result<()> {
+    fn instruction(&mut self, i: Value, phis: &mut Vec<(Value, Value)>) -> Result<()> {
         use LLVMOpcode::*;
-        // SAFETY: a live instruction in a block; only a terminator has none behind it.
-        let (ty, next, count) =
-            unsafe { (LLVMTypeOf(i), LLVMGetNextInstruction(i), LLVMGetNumOperands(i) as u32) };
-        let operands = || (0..count).map(|n| operand(i, n));
-        match opcode(i) {
+        let ty = i.ty();
+        match i.opcode() {
             LLVMPHI => {
                 self.ir.before(i);
-                // SAFETY: live context.
-                let shadow = self.ir.phi(unsafe { LLVMInt1TypeInContext(self.ir.ctx) }, &[]);
+                let shadow = self.ir.phi(self.ir.ctx.int_type(1), &[]);
                 phis.push((i, shadow));
                 self.set(i, Some(shadow));
             }
             LLVMAlloca => {
-                self.ir.before(next);
+                self.ir.before(i.behind());
                 self.slot(i);
             }
             LLVMLoad => self.load(i, ty),
             // Threads report that errno is to be set, all with the same value.
-            // SAFETY: a live store.
-            LLVMStore if unsafe { LLVMGetOrdering(i) } != LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic => {
-            }
+            LLVMStore if i.ordering() != LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic => {}
             LLVMStore => self.store(i)?,
             LLVMAtomicRMW => self.update(i),
             LLVMBr | LLVMSwitch => {
                 self.ir.before(i);
-                self.refuse(i, operand(i, 0));
+                self.refuse(i, i.operand(0));
             }
             LLVMSelect => {
-                self.ir.before(next);
-                let (c, a, b) = (operand(i, 0), operand(i, 1), operand(i, 2));
+                self.ir.before(i.behind());
+                let (c, a, b) = (i.operand(0), i.operand(1), i.operand(2));
                 let chosen = match (self.shadow(a), self.shadow(b)) {
                     (None, None) => None,
                     (a, b) => {
@@ -292,81 +256,73 @@ impl Checker {
                 };
                 self.set(i, bit);
             }
-            LLVMCall => self.call(i, ty, next),
+            LLVMCall => self.call(i, ty, i.behind()),
             LLVMRet | LLVMUnreachable => {}
             _ => {
-                self.ir.before(next);
-                let bit = self.any(operands());
+                self.ir.before(i.behind());
+                let bit = self.any(i.operands().into_iter());
                 self.set(i, bit);
             }
         }
         Ok(())
     }
 
-    fn call(&mut self, i: LLVMValueRef, ty: LLVMTypeRef, next: LLVMValueRef) {
-        // SAFETY: a call.
-        let (callee, count) = unsafe { (LLVMGetCalledValue(i), LLVMGetNumArgOperands(i)) };
-        if name_of(callee) == EMU_BARRIER {
+    fn call(&mut self, i: Value, ty: Type, next: Value) {
+        let (callee, count) = (i.callee(), i.argument_count());
+        if callee.name() == EMU_BARRIER {
             self.ir.before(i);
             let site = self.site(i, 0, ANY_ARRAY);
             self.run_time("pollyrs_rt_emu_barrier_at", self.ir.void_type(), &[self.thread, site]);
             // SAFETY: a call without a result.
-            unsafe { LLVMInstructionEraseFromParent(i) };
+            unsafe { i.erase() };
             return;
         }
-        if [EMU_SHUFFLE, EMU_PASS].contains(&name_of(callee).as_str()) {
+        if [EMU_SHUFFLE, EMU_PASS].contains(&callee.name().as_str()) {
             // The bit passes as the value does.
-            if let Some(bit) = self.shadow(operand(i, 1)) {
+            if let Some(bit) = self.shadow(i.operand(1)) {
                 self.ir.before(next);
                 let long = self.ir.i64_type();
                 let mut args = vec![self.thread, self.ir.zext(bit, long)];
-                args.extend((2..count).map(|n| operand(i, n)));
-                let passed = self.run_time(&name_of(callee), long, &args);
+                args.extend((2..count).map(|n| i.operand(n)));
+                let passed = self.run_time(&callee.name(), long, &args);
                 let bit = self.ir.icmp(LLVMIntNE, passed, self.ir.int(0));
                 self.set(i, Some(bit));
             }
             return;
         }
-        if type_kind(ty) != LLVMTypeKind::LLVMVoidTypeKind {
+        if ty.kind() != LLVMTypeKind::LLVMVoidTypeKind {
             self.ir.before(next);
-            let bit = self.any((0..count).map(|n| operand(i, n)));
+            let bit = self.any((0..count).map(|n| i.operand(n)));
             self.set(i, bit);
         }
     }
 
     /// The shadow of a stack slot: all bytes undefined.
-    fn slot(&mut self, i: LLVMValueRef) {
-        // SAFETY: an alloca of one element of a sized type; the fill is as long as the shadow.
-        unsafe {
-            let size = LLVMABISizeOfType(LLVMGetModuleDataLayout(self.module), LLVMGetAllocatedType(i));
-            let shadow = self.ir.alloca(LLVMArrayType2(self.ir.i8_type(), size), "undefined");
-            let one = LLVMConstInt(self.ir.i8_type(), 1, 0);
-            LLVMBuildMemSet(self.ir.raw(), shadow, one, self.ir.int(size as i64), 1);
-            self.slots.insert(i as usize, shadow);
-        }
+    fn slot(&mut self, i: Value) {
+        let size = self.module.abi_size(i.allocated_type());
+        let shadow = self.ir.alloca(self.ir.i8_type().array_of(size), "undefined");
+        let one = self.ir.i8_type().int(1, false);
+        self.ir.fill(shadow, one, self.ir.int(size as i64), 1);
+        self.slots.insert(i.address(), shadow);
     }
 
     /// The address in a stack slot's shadow that belongs to `pointer`.
-    fn in_slot(&self, pointer: LLVMValueRef) -> Option<LLVMValueRef> {
-        if let Some(shadow) = self.slots.get(&(pointer as usize)) {
+    fn in_slot(&self, pointer: Value) -> Option<Value> {
+        if let Some(shadow) = self.slots.get(&pointer.address()) {
             return Some(*shadow);
         }
-        // SAFETY: a live value; the copy of an address computation goes where the builder is and gets an
-        // operand of its type.
-        unsafe {
-            if LLVMIsAGetElementPtrInst(pointer).is_null() {
-                return None;
-            }
-            let base = self.in_slot(operand(pointer, 0))?;
-            let copy = LLVMInstructionClone(pointer);
-            LLVMSetOperand(copy, 0, base);
-            LLVMInsertIntoBuilder(self.ir.raw(), copy);
-            Some(copy)
+        if !pointer.is_gep() {
+            return None;
         }
+        let base = self.in_slot(pointer.operand(0))?;
+        let copy = pointer.copy();
+        copy.set_operand(0, base);
+        self.ir.put(copy);
+        Some(copy)
     }
 
-    fn load(&mut self, i: LLVMValueRef, ty: LLVMTypeRef) {
-        let address = operand(i, 0);
+    fn load(&mut self, i: Value, ty: Type) {
+        let address = i.operand(0);
         self.ir.before(i);
         let bit = match self.root(address) {
             Root::Frame => return,
@@ -381,13 +337,13 @@ impl Checker {
                 self.run_time("pollyrs_rt_emu_load", self.ir.i32_type(), &[self.thread, address, site])
             }
         };
-        let zero = zero_of(type_of(bit));
+        let zero = bit.ty().zero();
         let bit = self.ir.icmp(LLVMIntNE, bit, zero);
         self.set(i, Some(bit));
     }
 
-    fn store(&mut self, i: LLVMValueRef) -> Result<()> {
-        let (value, address) = (operand(i, 0), operand(i, 1));
+    fn store(&mut self, i: Value) -> Result<()> {
+        let (value, address) = (i.operand(0), i.operand(1));
         self.ir.before(i);
         let bit = self.shadow(value).unwrap_or_else(|| self.ir.bool(false));
         match self.root(address) {
@@ -395,11 +351,8 @@ impl Checker {
             Root::Private => {
                 let Some(shadow) = self.in_slot(address) else { return Ok(()) };
                 let byte = self.ir.zext(bit, self.ir.i8_type());
-                // SAFETY: a live type; the shadow has a byte for each byte of the slot.
-                unsafe {
-                    let bytes = self.ir.int(self.bytes(LLVMTypeOf(value)).into());
-                    LLVMBuildMemSet(self.ir.raw(), shadow, byte, bytes, 1);
-                }
+                let bytes = self.ir.int(self.bytes(value.ty()).into());
+                self.ir.fill(shadow, byte, bytes, 1);
             }
             root => {
                 self.refuse(i, address);
@@ -413,8 +366,8 @@ impl Checker {
     }
 
     /// What is there is read, and written with a value: undefined if one of the two is.
-    fn update(&mut self, i: LLVMValueRef) {
-        let (address, value) = (operand(i, 0), operand(i, 1));
+    fn update(&mut self, i: Value) {
+        let (address, value) = (i.operand(0), i.operand(1));
         self.ir.before(i);
         self.refuse(i, address);
         let site = self.site(i, WRITE | UPDATE, argument(self.root(address)));
@@ -424,22 +377,22 @@ impl Checker {
     }
 
     /// In front of an instruction to which an undefined operand is a mistake.
-    fn refuse(&mut self, i: LLVMValueRef, value: LLVMValueRef) {
+    fn refuse(&mut self, i: Value, value: Value) {
         let Some(bit) = self.shadow(value) else { return };
         let site = self.site(i, 0, ANY_ARRAY);
         let bit = self.ir.zext(bit, self.ir.i32_type());
         self.run_time("pollyrs_rt_emu_decide", self.ir.void_type(), &[self.thread, site, bit]);
     }
 
-    fn run_time(&self, name: &str, ret: LLVMTypeRef, args: &[LLVMValueRef]) -> LLVMValueRef {
-        let params: Vec<LLVMTypeRef> = args.iter().map(|a| type_of(*a)).collect();
-        let f = declare(self.module, name, function_type(ret, &params));
-        add_enum_attribute(self.ir.ctx, f, FUNCTION, "nounwind", 0);
+    fn run_time(&self, name: &str, ret: Type, args: &[Value]) -> Value {
+        let params: Vec<Type> = args.iter().map(|a| a.ty()).collect();
+        let f = self.module.declare(name, ret.function(&params));
+        f.add_attribute(FUNCTION, "nounwind", 0);
         self.ir.call_function(f, args)
     }
 
     /// The `PollyrsEmuSite` of an instruction.
-    fn site(&mut self, i: LLVMValueRef, flags: u32, argument: u32) -> LLVMValueRef {
+    fn site(&mut self, i: Value, flags: u32, argument: u32) -> Value {
         let (what, array, spare) = said(i);
         let flags = if spare && flags & WRITE == 0 { flags | MAY_BE_UNUSED } else { flags };
         let bytes = accessed(i).map_or(0, |(_, ty)| self.bytes(ty));
@@ -452,30 +405,14 @@ impl Checker {
         site
     }
 
-    fn constant(&self, (what, array, flags, argument, bytes): &SiteKey) -> LLVMValueRef {
+    fn constant(&self, (what, array, flags, argument, bytes): &SiteKey) -> Value {
         let ir = &self.ir;
-        let global = |init: LLVMValueRef| {
-            // SAFETY: a constant of this module's context; LLVM makes the name unique.
-            unsafe {
-                let g = LLVMAddGlobal(self.module, LLVMTypeOf(init), c"pollyrs.site".as_ptr());
-                LLVMSetInitializer(g, init);
-                LLVMSetGlobalConstant(g, 1);
-                LLVMSetLinkage(g, LLVMLinkage::LLVMPrivateLinkage);
-                LLVMSetUnnamedAddress(g, LLVMUnnamedAddr::LLVMGlobalUnnamedAddr);
-                g
-            }
-        };
-        let text = |t: &str| {
-            let t = c_string(t);
-            let t = t.to_bytes();
-            // SAFETY: the buffer lives through the call, which copies it.
-            global(unsafe { LLVMConstStringInContext2(ir.ctx, t.as_ptr().cast(), t.len(), 0) })
-        };
+        let global = |init: Value| self.module.add_private_constant("pollyrs.site", init);
+        let text = |t: &str| global(ir.ctx.text(c_string(t).to_bytes(), true));
         let numbers = [*bytes, *flags, *argument, self.granule].map(|n| ir.int32(n));
         let mut fields = vec![text(what), text(array)];
         fields.extend(numbers);
-        // SAFETY: constants of this context.
-        global(unsafe { LLVMConstStructInContext(ir.ctx, fields.as_mut_ptr(), fields.len() as u32, 0) })
+        global(ir.ctx.structure(&fields))
     }
 }
 
@@ -488,29 +425,13 @@ fn argument(root: Root) -> u32 {
 }
 
 /// What [`Ir::note`] said about an instruction.
-fn said(i: LLVMValueRef) -> (String, String, bool) {
-    // SAFETY: a live instruction; the node, if there is one, was made by `Ir::mark_access` and has three
-    // strings.
-    unsafe {
-        let kind = LLVMGetMDKindIDInContext(
-            LLVMGetTypeContext(LLVMTypeOf(i)),
-            SITE.as_ptr().cast(),
-            SITE.len() as u32,
-        );
-        let node = if LLVMHasMetadata(i) == 0 { std::ptr::null_mut() } else { LLVMGetMetadata(i, kind) };
-        if node.is_null() || LLVMGetMDNodeNumOperands(node) != 3 {
-            return ("the kernel".into(), String::new(), false);
-        }
-        let mut parts = [std::ptr::null_mut(); 3];
-        LLVMGetMDNodeOperands(node, parts.as_mut_ptr());
-        let text = |v: LLVMValueRef| {
-            let mut len = 0;
-            let p = LLVMGetMDString(v, &mut len);
-            if p.is_null() {
-                return String::new();
-            }
-            String::from_utf8_lossy(std::slice::from_raw_parts(p.cast(), len as usize)).into_owned()
-        };
-        (text(parts[0]), text(parts[1]), text(parts[2]) == SPARE)
-    }
+fn said(i: Value) -> (String, String, bool) {
+    let node = i.metadata(i.context().kind(SITE));
+    let parts = node.map(Value::node_operands).unwrap_or_default();
+    // Made by `Ir::mark_access`: three strings.
+    let [what, array, spare] = parts.as_slice() else {
+        return ("the kernel".into(), String::new(), false);
+    };
+    let text = |v: &Option<Value>| v.and_then(Value::node_text).unwrap_or_default();
+    (text(what), text(array), text(spare) == SPARE)
 }

@@ -15,17 +15,14 @@
 //!   them alone.
 //! - They have the target attributes of the host function, so that calling conventions agree.
 
-use crate::ir::builder::{Ir, c_string};
-use crate::ir::calls::{find_function, replace_calls, verify};
+use crate::ir::builder::Ir;
+use crate::ir::calls::{replace_calls, verify};
 use crate::ir::error::{CodegenError, Result, internal};
 use crate::ir::intrinsics::{BARRIER, BLOCK_ID, EMU_BARRIER, OPAQUE, PREFETCH, SHARED, THREAD_ID, thread_of};
-use crate::ir::llvm::operand;
 use crate::ir::llvm::*;
 use crate::kernel::module::KernelModule;
 use crate::ops::{copies, mma, quick, shuffle, tasks, updates};
 use inkwell::llvm_sys::LLVMLinkage;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
 
 /// Offsets in `PollyrsEmuThread` (runtime/include/pollyrs_rt.h).
 const BLOCK_OFFSET: i64 = 0;
@@ -45,21 +42,12 @@ pub const KERNEL_ATTRIBUTE: &str = "pollyrs-kernel";
 /// Adds the kernels to the host module; the result are functions `void(ptr thread, ptr args)`, in the order
 /// of [`KernelModule::kernels`]. `checked`: each access tells the run-time library (see
 /// [`crate::device::checked`]).
-///
-/// # Safety
-/// `host_module` is the live module for which `km` was built.
-pub unsafe fn lower_emulated(
-    km: &KernelModule,
-    host_module: LLVMModuleRef,
-    checked: bool,
-) -> Result<Vec<LLVMValueRef>> {
-    let module = OwnedModule::clone_of(km.module());
-    // SAFETY: the caller's promise.
-    let context = unsafe {
-        LLVMSetTarget(module.0, LLVMGetTarget(host_module));
-        LLVMSetDataLayout(module.0, LLVMGetDataLayoutStr(host_module));
-        LLVMGetModuleContext(host_module)
-    };
+/// `host_module` is the one that `km` was built for.
+pub fn lower_emulated(km: &KernelModule, host_module: Module, checked: bool) -> Result<Vec<Value>> {
+    // SAFETY: no handle of the copy leaves this function.
+    let module = unsafe { OwnedModule::clone_of(km.module()) };
+    module.get().adopt_target(host_module);
+    let context = host_module.context();
     let mut names: Vec<String> = Vec::new();
     let mut made = Vec::new();
     for (at, k) in km.kernels.iter().enumerate() {
@@ -68,60 +56,55 @@ pub unsafe fn lower_emulated(
             names.push(names[same].clone());
             continue;
         }
-        let Some(kernel) = find_function(module.0, &k.name) else {
+        let Some(kernel) = module.get().function(&k.name) else {
             return internal(format!("no kernel {}", k.name));
         };
         let name = free_name(host_module, &format!("pollyrs.emu.{}", k.name));
-        let (f, arguments) = with_host_signature(context, module.0, kernel, &name);
+        let (f, arguments) = with_host_signature(context, module.get(), kernel, &name);
         made.push((f, arguments, k.arrays.len()));
-        add_string_attribute(context, f, KERNEL_ATTRIBUTE, "");
-        add_enum_attribute(context, f, FUNCTION, "nounwind", 0);
+        f.add_string_attribute(KERNEL_ATTRIBUTE, "");
+        f.add_attribute(FUNCTION, "nounwind", 0);
         for (key, value) in &km.host_target {
-            add_string_attribute(context, f, key, value);
+            f.add_string_attribute(key, value);
         }
         names.push(name);
     }
     let info = |name: &str| names.iter().position(|n| n == name).map(|at| &km.kernels[at]);
-    mma::to_host(module.0, info)?;
-    shuffle::to_host(module.0)?;
-    updates::to_host(module.0)?;
-    lower_abstract(module.0)?;
-    quick::to_host(module.0, checked)?;
+    mma::to_host(module.get(), info)?;
+    shuffle::to_host(module.get())?;
+    updates::to_host(module.get())?;
+    lower_abstract(module.get())?;
+    quick::to_host(module.get(), checked)?;
     for (f, arguments, arrays) in made {
-        if instructions(f).len() > if checked { LARGE_CHECKED } else { LARGE } {
+        if f.instructions().len() > if checked { LARGE_CHECKED } else { LARGE } {
             for a in ["noinline", "optnone"] {
-                add_enum_attribute(context, f, FUNCTION, a, 0);
+                f.add_attribute(FUNCTION, a, 0);
             }
         }
         if checked {
-            crate::ops::elements::split(&Ir::new(context), module.0, f);
-            crate::device::checked::instrument(module.0, f, &arguments[..arrays])?;
+            crate::ops::elements::split(&Ir::new(context), module.get(), f);
+            crate::device::checked::instrument(module.get(), f, &arguments[..arrays])?;
         }
         crate::device::checked::forget_sites(context, f);
     }
-    verify(module.0)?;
-    if !pollyrs_llvm_shim::move_definitions(module.0, host_module) {
+    verify(module.get())?;
+    if !pollyrs_llvm_shim::move_definitions(module.get().raw(), host_module.raw()) {
         return Err(CodegenError::Llvm("the emulated kernels cannot be linked".into()));
     }
     let mut kernels = Vec::new();
     for name in names {
-        let Some(f) = find_function(host_module, &name) else {
+        let Some(f) = host_module.function(&name) else {
             return internal(format!("{name} was not linked"));
         };
-        // SAFETY: a live function. It had external linkage so that it kept its name.
-        unsafe { LLVMSetLinkage(f, LLVMLinkage::LLVMInternalLinkage) };
+        f.set_linkage(LLVMLinkage::LLVMInternalLinkage);
         kernels.push(f);
     }
     Ok(kernels)
 }
 
 /// `name`, or `name.2` and so on, whichever the module does not have.
-fn free_name(module: LLVMModuleRef, name: &str) -> String {
-    let taken = |n: &str| {
-        let n = c_string(n);
-        // SAFETY: live module.
-        unsafe { !LLVMGetNamedFunction(module, n.as_ptr()).is_null() }
-    };
+fn free_name(module: Module, name: &str) -> String {
+    let taken = |n: &str| module.function(n).is_some();
     if !taken(name) {
         return name.to_string();
     }
@@ -130,77 +113,66 @@ fn free_name(module: LLVMModuleRef, name: &str) -> String {
 }
 
 /// The kernel as `void name(ptr thread, ptr args)`, and its arguments' values there.
-fn with_host_signature(
-    context: LLVMContextRef,
-    module: LLVMModuleRef,
-    kernel: LLVMValueRef,
-    name: &str,
-) -> (LLVMValueRef, Vec<LLVMValueRef>) {
+fn with_host_signature(context: Context, module: Module, kernel: Value, name: &str) -> (Value, Vec<Value>) {
     let ir = Ir::new(context);
     let mut arguments = Vec::new();
-    let f = declare(module, name, function_type(ir.void_type(), &[ir.ptr_type(), ir.ptr_type()]));
+    let f = module.declare(name, ir.void_type().function(&[ir.ptr_type(), ir.ptr_type()]));
     let first = ir.append_block(f, "");
     ir.at_end(first);
-    // SAFETY: live functions; every use of an argument is replaced before its function goes; blocks move in
-    // order.
-    unsafe {
-        for (i, label) in [(0, "thread"), (1, "args")] {
-            LLVMSetValueName2(LLVMGetParam(f, i), label.as_ptr().cast(), label.len());
-        }
-        let args = LLVMGetParam(f, 1);
-        for i in 0..LLVMCountParams(kernel) {
-            let parameter = LLVMGetParam(kernel, i);
-            let slot = ir.load(ir.ptr_type(), ir.byte_offset(args, ir.int(8 * i64::from(i))));
-            let value = ir.load(LLVMTypeOf(parameter), slot);
-            let label = name_of(parameter);
-            LLVMSetValueName2(value, label.as_ptr().cast(), label.len());
-            LLVMReplaceAllUsesWith(parameter, value);
-            arguments.push(value);
-        }
-        let entry = LLVMGetEntryBasicBlock(kernel);
-        let mut block = entry;
-        while !block.is_null() {
-            let next = LLVMGetNextBasicBlock(block);
-            LLVMRemoveBasicBlockFromParent(block);
-            LLVMAppendExistingBasicBlock(f, block);
-            block = next;
-        }
-        ir.br(entry);
-        LLVMDeleteFunction(kernel);
+    for (i, label) in [(0, "thread"), (1, "args")] {
+        f.param(i).set_name(label);
     }
+    let args = f.param(1);
+    for (i, parameter) in (0..).zip(kernel.params()) {
+        let slot = ir.load(ir.ptr_type(), ir.byte_offset(args, ir.int(8 * i)));
+        let value = ir.load(parameter.ty(), slot);
+        let label = parameter.name();
+        value.set_name(&label);
+        parameter.replace_uses(value);
+        arguments.push(value);
+    }
+    let entry = kernel.entry();
+    for block in kernel.blocks() {
+        block.remove();
+        block.append_to(f);
+    }
+    ir.br(entry);
+    // SAFETY: nothing uses it any more.
+    unsafe { kernel.delete_function() };
+
     (f, arguments)
 }
 
-fn lower_abstract(module: LLVMModuleRef) -> Result<()> {
+fn lower_abstract(module: Module) -> Result<()> {
     copies::to_host(module)?;
     let block = |ir: &Ir, call| ir.load(ir.i64_type(), ir.byte_offset(thread_of(call), ir.int(BLOCK_OFFSET)));
     tasks::to_host(module, block)?;
-    if let Some(f) = find_function(module, BLOCK_ID) {
+    if let Some(f) = module.function(BLOCK_ID) {
         replace_calls(module, f, |ir, call| Ok(block(ir, call)))?;
     }
     for (name, offset) in THREAD_ID.iter().zip(THREAD_OFFSET) {
-        if let Some(f) = find_function(module, name) {
+        if let Some(f) = module.function(name) {
             replace_calls(module, f, |ir, call| {
                 Ok(ir.load(ir.i32_type(), ir.byte_offset(thread_of(call), ir.int(offset))))
             })?;
         }
     }
-    if let Some(f) = find_function(module, SHARED) {
+    if let Some(f) = module.function(SHARED) {
         replace_calls(module, f, |ir, call| {
             Ok(ir.load(ir.ptr_type(), ir.byte_offset(thread_of(call), ir.int(SHARED_OFFSET))))
         })?;
     }
-    if let Some(f) = find_function(module, OPAQUE) {
-        replace_calls(module, f, |_, call| Ok(operand(call, 0)))?;
+    if let Some(f) = module.function(OPAQUE) {
+        replace_calls(module, f, |_, call| Ok(call.operand(0)))?;
     }
-    if let Some(f) = find_function(module, PREFETCH) {
+    if let Some(f) = module.function(PREFETCH) {
         // There is no cache to ask.
         replace_calls(module, f, |ir, _| Ok(ir.null()))?;
     }
-    if let Some(f) = find_function(module, BARRIER) {
+    if let Some(f) = module.function(BARRIER) {
         replace_calls(module, f, |ir, call| {
-            let ty = function_type(ir.void_type(), &[ir.ptr_type()]);
-            Ok(ir.call_function(declare(module, EMU_BARRIER, ty), &[thread_of(call)]))
+            let ty = ir.void_type().function(&[ir.ptr_type()]);
+            Ok(ir.call_function(module.declare(EMU_BARRIER, ty), &[thread_of(call)]))
         })?;
     }
     Ok(())

@@ -3,8 +3,6 @@
 use crate::ir::error::{Result, unsupported};
 use crate::ir::llvm::*;
 use crate::ir::math::{Callee, classify, library_intrinsic};
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
 use std::path::{Path, PathBuf};
 
 /// What to generate PTX for.
@@ -54,11 +52,10 @@ pub fn find_math_library(cuda_home: Option<&Path>, ptxas: Option<&Path>) -> Opti
 }
 
 /// Refuses modules with calls that the back end has no code for.
-pub(crate) fn check_calls(module: LLVMModuleRef) -> Result<()> {
-    for f in functions(module) {
-        // SAFETY: live functions.
-        let used_declaration = unsafe { LLVMIsDeclaration(f) != 0 && !LLVMGetFirstUse(f).is_null() };
-        let name = name_of(f);
+pub(crate) fn check_calls(module: Module) -> Result<()> {
+    for f in module.functions() {
+        let used_declaration = f.is_declaration() && f.is_used();
+        let name = f.name();
         if !used_declaration || name.starts_with("llvm.nvvm.") || name == "__nvvm_reflect" {
             continue;
         }

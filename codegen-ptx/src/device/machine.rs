@@ -13,9 +13,8 @@ use crate::ops::{early, together, walks};
 use inkwell::llvm_sys::bit_reader::LLVMParseBitcodeInContext2;
 use inkwell::llvm_sys::bit_writer::LLVMWriteBitcodeToMemoryBuffer;
 use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target_machine::*;
-use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMTypeKind};
+use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode};
 use inkwell::targets::{InitializationConfig, Target};
 use std::ffi::CStr;
 
@@ -68,8 +67,7 @@ pub struct DeviceModule {
 impl DeviceModule {
     /// `kernels`: the names of those that are in the module, each once.
     pub(crate) fn new(module: &OwnedModule, options: &PtxOptions, kernels: &[String]) -> DeviceModule {
-        // SAFETY: a live module; the name with its length.
-        unsafe { LLVMSetSourceFileName(module.0, c"".as_ptr(), 0) };
+        module.get().set_source_name("");
         let names: Vec<(String, String)> = kernels
             .iter()
             .enumerate()
@@ -77,9 +75,9 @@ impl DeviceModule {
                 ["", "_shared"].map(|end| (format!("{name}{end}"), format!("pollyrs.{i}{end}")))
             })
             .collect();
-        names.iter().for_each(|(own, neutral)| rename(module.0, own, neutral));
+        names.iter().for_each(|(own, neutral)| rename(module.get(), own, neutral));
         let alike = Bitcode::of(module);
-        names.iter().for_each(|(own, neutral)| rename(module.0, neutral, own));
+        names.iter().for_each(|(own, neutral)| rename(module.get(), neutral, own));
         DeviceModule {
             bitcode: Bitcode::of(module),
             alike,
@@ -120,49 +118,40 @@ impl DeviceModule {
         )?;
         let context = OwnedContext::new();
         let module = parse_bitcode(context.0, &self.bitcode)?;
-        machine.optimize(module.0)?;
-        together::to_ptx(module.0)?;
-        hide_extensions(module.0);
-        early::gather(module.0);
-        if walks::join(module.0) {
-            machine.run(module.0, INLINED)?;
+        machine.optimize(module.get())?;
+        together::to_ptx(module.get())?;
+        hide_extensions(module.get());
+        early::gather(module.get());
+        if walks::join(module.get()) {
+            machine.run(module.get(), INLINED)?;
         }
-        check_calls(module.0)?;
+        check_calls(module.get())?;
         if unrolled {
-            machine.run(module.0, SPLIT_ADDRESSES)?;
+            machine.run(module.get(), SPLIT_ADDRESSES)?;
         }
-        machine.emit(module.0)
+        machine.emit(module.get())
     }
 }
 
 /// Gives a function or variable another name, if there is one with this.
-fn rename(module: LLVMModuleRef, from: &str, to: &str) {
-    let name = c_string(from);
-    // SAFETY: a live module and its values; the name with its length.
-    unsafe {
-        for value in [LLVMGetNamedFunction(module, name.as_ptr()), LLVMGetNamedGlobal(module, name.as_ptr())]
-        {
-            if !value.is_null() {
-                LLVMSetValueName2(value, to.as_ptr().cast(), to.len());
-            }
-        }
-    }
+fn rename(module: Module, from: &str, to: &str) {
+    [module.function(from), module.global(from)].into_iter().flatten().for_each(|value| value.set_name(to));
 }
 
 /// An LLVM context that modules are dropped before.
-struct OwnedContext(LLVMContextRef);
+struct OwnedContext(Context);
 
 impl OwnedContext {
     fn new() -> OwnedContext {
         // SAFETY: nothing is asked of the caller.
-        OwnedContext(unsafe { LLVMContextCreate() })
+        OwnedContext(unsafe { Context::new(LLVMContextCreate()) })
     }
 }
 
 impl Drop for OwnedContext {
     fn drop(&mut self) {
         // SAFETY: ours, and not used afterwards.
-        unsafe { LLVMContextDispose(self.0) };
+        unsafe { LLVMContextDispose(self.0.raw()) };
     }
 }
 
@@ -174,7 +163,7 @@ impl Bitcode {
     fn of(module: &OwnedModule) -> Bitcode {
         // SAFETY: live module; the buffer is ours and copied before it goes.
         unsafe {
-            let buffer = LLVMWriteBitcodeToMemoryBuffer(module.0);
+            let buffer = LLVMWriteBitcodeToMemoryBuffer(module.get().raw());
             let bytes =
                 std::slice::from_raw_parts(LLVMGetBufferStart(buffer).cast(), LLVMGetBufferSize(buffer));
             let copy = bytes.to_vec();
@@ -185,7 +174,7 @@ impl Bitcode {
 }
 
 /// A module in `context`, which has to outlive it.
-pub(crate) fn parse_bitcode(context: LLVMContextRef, bitcode: &Bitcode) -> Result<OwnedModule> {
+pub(crate) fn parse_bitcode(context: Context, bitcode: &Bitcode) -> Result<OwnedModule> {
     // SAFETY: live context; the bytes outlive the buffer, which is disposed of after parsing; the module is
     // ours.
     unsafe {
@@ -196,12 +185,12 @@ pub(crate) fn parse_bitcode(context: LLVMContextRef, bitcode: &Bitcode) -> Resul
             0,
         );
         let mut module = std::ptr::null_mut();
-        let failed = LLVMParseBitcodeInContext2(context, buffer, &mut module) != 0;
+        let failed = LLVMParseBitcodeInContext2(context.raw(), buffer, &mut module) != 0;
         LLVMDisposeMemoryBuffer(buffer);
         if failed {
             return Err(CodegenError::Llvm("not LLVM bitcode".into()));
         }
-        Ok(OwnedModule(module))
+        Ok(OwnedModule::new(Module::new(module)))
     }
 }
 
@@ -239,7 +228,7 @@ impl Machine {
             let mut target = std::ptr::null_mut();
             let mut message = std::ptr::null_mut();
             if LLVMGetTargetFromTriple(TRIPLE.as_ptr(), &mut target, &mut message) != 0 {
-                return Err(CodegenError::Llvm(take_message(message)));
+                return Err(CodegenError::Llvm(pollyrs_llvm_shim::ir::take_message(message)));
             }
             let machine = LLVMCreateTargetMachine(
                 target,
@@ -258,42 +247,41 @@ impl Machine {
     }
 
     /// Gives a module this machine's triple and data layout.
-    pub fn adopt(&self, module: LLVMModuleRef) {
+    pub fn adopt(&self, module: Module) {
         // SAFETY: live module and machine.
         unsafe {
-            LLVMSetTarget(module, TRIPLE.as_ptr());
+            LLVMSetTarget(module.raw(), TRIPLE.as_ptr());
             let layout = LLVMCreateTargetDataLayout(self.0);
-            inkwell::llvm_sys::target::LLVMSetModuleDataLayout(module, layout);
+            inkwell::llvm_sys::target::LLVMSetModuleDataLayout(module.raw(), layout);
             inkwell::llvm_sys::target::LLVMDisposeTargetData(layout);
         }
     }
 
-    fn optimize(&self, module: LLVMModuleRef) -> Result<()> {
+    fn optimize(&self, module: Module) -> Result<()> {
         // SAFETY: live functions.
-        let of_library = |f: &LLVMValueRef| unsafe {
-            LLVMIsDeclaration(*f) == 0 && LLVMGetLinkage(*f) == LLVMLinkage::LLVMInternalLinkage
-        };
-        let passes = match functions(module).iter().any(of_library) {
+        let of_library = |f: &Value| !f.is_declaration() && f.linkage() == LLVMLinkage::LLVMInternalLinkage;
+        let passes = match module.functions().iter().any(of_library) {
             true => LIBRARY_PASSES.to_string(),
             false => KERNEL_PASSES.replace("COMBINE", COMBINE),
         };
         self.run(module, &passes)
     }
 
-    fn run(&self, module: LLVMModuleRef, passes: &str) -> Result<()> {
+    fn run(&self, module: Module, passes: &str) -> Result<()> {
         // SAFETY: live machine and module, which has a context of its own.
-        unsafe { pollyrs_llvm_shim::optimize(module, self.0.cast(), passes) }
+        unsafe { pollyrs_llvm_shim::optimize(module.raw(), self.0.cast(), passes) }
             .map_err(|e| CodegenError::Llvm(e.to_string()))
     }
 
-    fn emit(&self, module: LLVMModuleRef) -> Result<String> {
+    fn emit(&self, module: Module) -> Result<String> {
         // SAFETY: live module and machine; the buffer is ours and copied before it goes.
         unsafe {
             let mut message = std::ptr::null_mut();
             let mut buffer = std::ptr::null_mut();
             let kind = LLVMCodeGenFileType::LLVMAssemblyFile;
-            if LLVMTargetMachineEmitToMemoryBuffer(self.0, module, kind, &mut message, &mut buffer) != 0 {
-                return Err(CodegenError::Llvm(take_message(message)));
+            if LLVMTargetMachineEmitToMemoryBuffer(self.0, module.raw(), kind, &mut message, &mut buffer) != 0
+            {
+                return Err(CodegenError::Llvm(pollyrs_llvm_shim::ir::take_message(message)));
             }
             let bytes =
                 std::slice::from_raw_parts(LLVMGetBufferStart(buffer).cast(), LLVMGetBufferSize(buffer));
@@ -309,50 +297,47 @@ impl Machine {
 /// the sum wraps or not, and `xor i1 x, true` for such a sum: of `q[u > 0 ? i : i - 1]` beside
 /// `q[u > 0 ? i - 1 : i]` it made `q[i - 2]`, where `u > 0`. Values of 32 bits are indices that were shown
 /// not to wrap.
-fn hide_extensions(module: LLVMModuleRef) {
-    // SAFETY: a live module; each replaced instruction is live, and the builder stands in front of it or
-    // behind it.
-    unsafe {
-        let ir = Ir::new(LLVMGetModuleContext(module));
-        for i in functions(module).into_iter().flat_map(instructions) {
-            let signed = match LLVMGetInstructionOpcode(i) {
-                LLVMOpcode::LLVMSExt => true,
-                LLVMOpcode::LLVMZExt => false,
-                _ => continue,
-            };
-            let (from, ty) = (LLVMGetOperand(i, 0), LLVMTypeOf(i));
-            let integer = LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMIntegerTypeKind;
-            if LLVMIsAInstruction(from).is_null() || !integer || LLVMGetIntTypeWidth(LLVMTypeOf(from)) >= 32 {
-                continue;
-            }
-            let wraps = match LLVMGetInstructionOpcode(from) {
-                LLVMOpcode::LLVMXor => true,
-                LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub | LLVMOpcode::LLVMMul | LLVMOpcode::LLVMShl => {
-                    (if signed { LLVMGetNSW(from) } else { LLVMGetNUW(from) }) == 0
-                }
-                _ => false,
-            };
-            if !wraps {
-                continue;
-            }
-            if LLVMGetIntTypeWidth(LLVMTypeOf(from)) == 1 {
-                let one = if signed { LLVMConstAllOnes(ty) } else { LLVMConstInt(ty, 1, 0) };
-                ir.before(i);
-                let chosen = ir.select(from, one, LLVMConstNull(ty));
-                LLVMReplaceAllUsesWith(i, chosen);
-                LLVMInstructionEraseFromParent(i);
-                continue;
-            }
-            let constraints = match LLVMGetIntTypeWidth(ty) {
-                16 => "=h,0",
-                32 => "=r,0",
-                64 => "=l,0",
-                _ => continue,
-            };
-            ir.before(LLVMGetNextInstruction(i));
-            let hidden = ir.assembly(function_type(ty, &[ty]), "", constraints, false, &[i]);
-            LLVMReplaceAllUsesWith(i, hidden);
-            LLVMSetOperand(hidden, 0, i);
+fn hide_extensions(module: Module) {
+    let ir = Ir::new(module.context());
+    for i in module.functions().into_iter().flat_map(Value::instructions) {
+        let signed = match i.opcode() {
+            LLVMOpcode::LLVMSExt => true,
+            LLVMOpcode::LLVMZExt => false,
+            _ => continue,
+        };
+        let (from, ty) = (i.operand(0), i.ty());
+        let (Some(narrow), Some(width)) = (from.ty().int_width(), ty.int_width()) else { continue };
+        if !from.is_instruction() || narrow >= 32 {
+            continue;
         }
+        let wraps = match from.opcode() {
+            LLVMOpcode::LLVMXor => true,
+            LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub | LLVMOpcode::LLVMMul | LLVMOpcode::LLVMShl => {
+                let (with_signs, without) = from.no_wrap();
+                !(if signed { with_signs } else { without })
+            }
+            _ => false,
+        };
+        if !wraps {
+            continue;
+        }
+        if narrow == 1 {
+            let one = if signed { ty.all_ones() } else { ty.int(1, false) };
+            ir.before(i);
+            let chosen = ir.select(from, one, ty.zero());
+            // SAFETY: the handle is not used any more.
+            unsafe { i.replace(chosen) };
+            continue;
+        }
+        let constraints = match width {
+            16 => "=h,0",
+            32 => "=r,0",
+            64 => "=l,0",
+            _ => continue,
+        };
+        ir.before(i.behind());
+        let hidden = ir.assembly(ty.function(&[ty]), "", constraints, false, &[i]);
+        i.replace_uses(hidden);
+        hidden.set_operand(0, i);
     }
 }

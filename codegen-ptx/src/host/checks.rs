@@ -23,9 +23,8 @@ use crate::host::ranges::{
 };
 use crate::host::why::{self, Fails, LEFT, RIGHT, Why};
 use crate::ir::builder::Ir;
-use crate::ir::llvm::module_of;
+use crate::ir::llvm::*;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntULE};
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_schedule::planted::planted;
 use pollyrs_scop::{ArrayId, ArrayKind, Scop, ValueHandle};
@@ -38,12 +37,12 @@ const MAX_STEP: usize = 64;
 /// One conjunct of the run-time check, and what is said where it fails: the first of the list that does, the
 /// last one in any case.
 pub(crate) struct Check {
-    holds: LLVMValueRef,
+    holds: Value,
     why: Vec<Why>,
 }
 
 impl Check {
-    pub(crate) fn plain(holds: LLVMValueRef, text: String) -> Check {
+    pub(crate) fn plain(holds: Value, text: String) -> Check {
         Check { holds, why: vec![Why { text, fails: Fails::Always }] }
     }
 }
@@ -51,13 +50,13 @@ impl Check {
 /// Emits the steps, each behind the last.
 pub(crate) struct Gate<'a> {
     pub ir: &'a Ir,
-    pub function: LLVMValueRef,
+    pub function: Value,
     /// Where failed checks lead; it has to get its PHI of [`Gate::refused`].
-    pub refuse: LLVMBasicBlockRef,
+    pub refuse: Block,
     /// By number of a check.
     pub reasons: Vec<String>,
     /// The number of the failed check, and the block that it comes from.
-    pub refused: Vec<(LLVMValueRef, LLVMBasicBlockRef)>,
+    pub refused: Vec<(Value, Block)>,
 }
 
 impl Gate<'_> {
@@ -160,7 +159,7 @@ impl Gate<'_> {
             Some(*extents.entry(at).or_insert_with(|| extent(ir, &ranges[at])))
         };
         for u in &scop.unwritten {
-            let place = extent_of_place(ir, u.address.0 as LLVMValueRef, u.bytes);
+            let place = extent_of_place(ir, host_value(u.address), u.bytes);
             for a in &u.arrays {
                 let Some(written) = of(*a) else { continue };
                 let reason = format!("stores to {} may change {}", scop.array(*a).display, u.display);
@@ -207,7 +206,7 @@ impl Gate<'_> {
         let Some((_, reason, left, right)) = first else {
             return Err(CodegenError::Internal("a check without a reason".into()));
         };
-        let module = module_of(self.function);
+        let module = self.function.module();
         let keep = ir.declare(module, "pollyrs_rt_sides", ir.void_type(), &[ir.i64_type(), ir.i64_type()]);
         ir.call(ir.void_type(), keep, &[left, right]);
         self.refused.push((reason, ir.block()));
@@ -225,7 +224,7 @@ fn one_array(
     scop: &Scop,
     (a, place_of_a): (ArrayId, &Range),
     (b, place_of_b): (ArrayId, &Range),
-) -> Result<LLVMValueRef, CodegenError> {
+) -> Result<Value, CodegenError> {
     let (a, b) = (scop.array(a), scop.array(b));
     if a.elem.bytes() != b.elem.bytes() || a.dims() != b.dims() {
         return Err(CodegenError::Internal("arrays of different shapes can't be one".into()));

@@ -8,15 +8,14 @@ use crate::host::abi::{
 use crate::host::checks::are_apart;
 use crate::host::plan::HostPlan;
 use crate::ir::builder::{Ir, c_string};
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMLinkage, LLVMUnnamedAddr};
+use crate::ir::llvm::*;
+use inkwell::llvm_sys::LLVMLinkage;
 use pollyrs_scop::ArrayId;
 
 /// What a descriptor says beside the plan.
 pub struct Said<'s> {
     /// A [`cache_slot`].
-    pub cache: LLVMValueRef,
+    pub cache: Value,
     /// Texts of the checks.
     pub reasons: &'s [String],
     /// Of the arrays on the device.
@@ -26,12 +25,7 @@ pub struct Said<'s> {
 }
 
 /// Adds the descriptor of the plan's SCoP to `module` and returns its address.
-pub fn build(
-    module: LLVMModuleRef,
-    ir: &Ir,
-    plan: &HostPlan<'_>,
-    said: &Said<'_>,
-) -> Result<LLVMValueRef, CodegenError> {
+pub fn build(module: Module, ir: &Ir, plan: &HostPlan<'_>, said: &Said<'_>) -> Result<Value, CodegenError> {
     let Said { cache, reasons, array_names, array_index } = *said;
     let g = Globals { module, ir };
     let mut kernels = Vec::new();
@@ -55,7 +49,7 @@ pub fn build(
         if k.plain_shared_bytes < k.dynamic_shared_bytes() {
             flags |= k.plain_shared_bytes.div_ceil(1024) << KERNEL_PLAIN_SHIFT;
         }
-        let block: Vec<LLVMValueRef> = k.block.iter().map(|b| ir.int32(*b)).collect();
+        let block: Vec<Value> = k.block.iter().map(|b| ir.int32(*b)).collect();
         kernels.push(g.structure(&[
             g.string(k.entry.as_ref().unwrap_or(&k.name)),
             emulated,
@@ -70,7 +64,7 @@ pub fn build(
             ir.int32(k.dynamic_shared_bytes()),
         ]));
     }
-    let images: Vec<LLVMValueRef> = plan
+    let images: Vec<Value> = plan
         .images
         .iter()
         .map(|i| {
@@ -83,7 +77,7 @@ pub fn build(
         })
         .collect();
     let texts = |list: &[String]| {
-        let list: Vec<LLVMValueRef> = list.iter().map(|s| g.string(s)).collect();
+        let list: Vec<Value> = list.iter().map(|s| g.string(s)).collect();
         g.array(&list, ir.ptr_type())
     };
     let at = plan.scop.location.as_ref().map_or(String::new(), |l| l.to_string());
@@ -108,84 +102,60 @@ pub fn build(
 }
 
 /// 8 zero bytes of a SCoP's that the run-time library may write.
-pub fn cache_slot(module: LLVMModuleRef, ir: &Ir) -> LLVMValueRef {
-    // SAFETY: a live module; LLVM makes the name unique.
-    unsafe {
-        let ty = ir.i64_type();
-        let g = LLVMAddGlobal(module, ty, c"pollyrs.cache".as_ptr());
-        LLVMSetInitializer(g, LLVMConstNull(ty));
-        LLVMSetLinkage(g, LLVMLinkage::LLVMPrivateLinkage);
-        g
-    }
+pub fn cache_slot(module: Module, ir: &Ir) -> Value {
+    let ty = ir.i64_type();
+    let g = module.add_global("pollyrs.cache", ty, 0);
+    g.set_initializer(ty.zero());
+    g.set_linkage(LLVMLinkage::LLVMPrivateLinkage);
+    g
 }
 
 struct Globals<'a> {
-    module: LLVMModuleRef,
+    module: Module,
     ir: &'a Ir,
 }
 
 impl Globals<'_> {
     /// What only a run-time library has that knows this version of the ABI.
-    fn version(&self) -> LLVMValueRef {
-        let name = c_string(&format!("pollyrs_rt_abi_{VERSION}"));
-        // SAFETY: a live module.
-        unsafe {
-            let known = LLVMGetNamedGlobal(self.module, name.as_ptr());
-            if !known.is_null() {
-                return known;
-            }
-            let g = LLVMAddGlobal(self.module, self.ir.i32_type(), name.as_ptr());
-            LLVMSetGlobalConstant(g, 1);
+    fn version(&self) -> Value {
+        let name = format!("pollyrs_rt_abi_{VERSION}");
+        self.module.global(&name).unwrap_or_else(|| {
+            let g = self.module.add_global(&name, self.ir.i32_type(), 0);
+            g.set_constant(true);
             g
-        }
+        })
     }
 
     /// A private constant with this initialiser.
-    fn constant(&self, init: LLVMValueRef, name: &str) -> LLVMValueRef {
-        // SAFETY: a constant of this module's context; LLVM makes the name unique.
-        unsafe {
-            let g = LLVMAddGlobal(self.module, LLVMTypeOf(init), c_string(name).as_ptr());
-            LLVMSetInitializer(g, init);
-            LLVMSetGlobalConstant(g, 1);
-            LLVMSetLinkage(g, LLVMLinkage::LLVMPrivateLinkage);
-            LLVMSetUnnamedAddress(g, LLVMUnnamedAddr::LLVMGlobalUnnamedAddr);
-            g
-        }
+    fn constant(&self, init: Value, name: &str) -> Value {
+        self.module.add_private_constant(name, init)
     }
 
-    fn structure(&self, fields: &[LLVMValueRef]) -> LLVMValueRef {
-        let mut fields = fields.to_vec();
-        // SAFETY: constants of this context.
-        unsafe { LLVMConstStructInContext(self.ir.ctx, fields.as_mut_ptr(), fields.len() as u32, 0) }
+    fn structure(&self, fields: &[Value]) -> Value {
+        self.ir.ctx.structure(fields)
     }
 
     /// The address of an array of these; null if empty.
-    fn array(&self, items: &[LLVMValueRef], ty: LLVMTypeRef) -> LLVMValueRef {
+    fn array(&self, items: &[Value], ty: Type) -> Value {
         if items.is_empty() {
             return self.ir.null();
         }
-        let mut items = items.to_vec();
-        // SAFETY: constants of type `ty`.
-        let init = unsafe { LLVMConstArray2(ty, items.as_mut_ptr(), items.len() as u64) };
-        self.constant(init, "pollyrs.list")
+        self.constant(ty.array(items), "pollyrs.list")
     }
 
-    fn structures(&self, items: &[LLVMValueRef]) -> LLVMValueRef {
+    fn structures(&self, items: &[Value]) -> Value {
         match items.first() {
             None => self.ir.null(),
-            // SAFETY: a live constant.
-            Some(first) => self.array(items, unsafe { LLVMTypeOf(*first) }),
+            Some(first) => self.array(items, first.ty()),
         }
     }
 
     /// The address of these bytes and a NUL.
-    fn bytes(&self, data: &[u8]) -> LLVMValueRef {
-        // SAFETY: the buffer lives through the call, which copies it.
-        let init = unsafe { LLVMConstStringInContext2(self.ir.ctx, data.as_ptr().cast(), data.len(), 0) };
-        self.constant(init, "pollyrs.data")
+    fn bytes(&self, data: &[u8]) -> Value {
+        self.constant(self.ir.ctx.text(data, true), "pollyrs.data")
     }
 
-    fn string(&self, text: &str) -> LLVMValueRef {
+    fn string(&self, text: &str) -> Value {
         self.bytes(c_string(text).to_bytes())
     }
 }

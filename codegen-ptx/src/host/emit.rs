@@ -30,13 +30,11 @@ use crate::host::launch::{Launcher, emit_choice, emit_launch, emit_nested, emit_
 use crate::host::plan::{Entry, HostPlan, Slots};
 use crate::host::ranges::{Range, store_array};
 use crate::host::{descriptor, small, stencil};
-use crate::ir::builder::{Ir, erase, module_context, terminator};
+use crate::ir::builder::Ir;
 use crate::ir::error::internal;
-use crate::ir::llvm::text_of;
+use crate::ir::llvm::*;
 use crate::kernel::module::FusedKernels;
 use inkwell::llvm_sys::LLVMIntPredicate::*;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim as shim;
 use pollyrs_schedule::Placement;
@@ -51,15 +49,15 @@ pub fn prepare(
     scop: &Scop,
     regions: &shim::Regions,
 ) -> Result<Entry, CodegenError> {
-    let blocks: Vec<LLVMBasicBlockRef> = blocks(scop).collect();
+    let blocks: Vec<_> = blocks(scop).map(Block::raw).collect();
     let check = analyses
-        .split_entry(scop.region.entry.0 as LLVMBasicBlockRef, &blocks)
+        .split_entry(scop.region.entry.0 as *mut _, &blocks)
         .ok_or(CodegenError::Internal("the region's entry cannot be split".into()))?;
+    // SAFETY: a new block of the function.
+    let check = unsafe { Block::new(check) };
     let before =
-        terminator(check).ok_or(CodegenError::Internal("the check block has no terminator".into()))?;
-    // SAFETY: a live instruction; the builder is positioned before it.
-    let ctx = unsafe { LLVMGetTypeContext(LLVMTypeOf(LLVMGetBasicBlockParent(check))) };
-    let ir = Ir::new(ctx);
+        check.terminator().ok_or(CodegenError::Internal("the check block has no terminator".into()))?;
+    let ir = Ir::new(check.function().context());
     ir.before(before);
     let mut params = Vec::new();
     for p in &scop.params {
@@ -77,52 +75,29 @@ pub fn prepare(
 }
 
 /// The blocks of a SCoP.
-pub fn blocks(scop: &Scop) -> impl Iterator<Item = LLVMBasicBlockRef> {
-    scop.region.blocks.iter().map(|b| b.0 as LLVMBasicBlockRef)
+pub fn blocks(scop: &Scop) -> impl Iterator<Item = Block> {
+    scop.region.blocks.iter().filter_map(|b| host_block(*b))
 }
 
 /// The values defined in the region and used outside, each once, in program order.
 pub fn live_outs(scop: &Scop) -> Vec<ValueHandle> {
     let inside: BTreeSet<usize> = scop.region.blocks.iter().map(|b| b.0).collect();
     let reached = reached(scop);
-    let mut out = Vec::new();
-    for b in &scop.region.blocks {
-        // SAFETY: live blocks and instructions of the host function.
-        unsafe {
-            let mut i = LLVMGetFirstInstruction(b.0 as LLVMBasicBlockRef);
-            while !i.is_null() {
-                let mut u = LLVMGetFirstUse(i);
-                while !u.is_null() {
-                    let user = LLVMGetUser(u);
-                    let block = (!LLVMIsAInstruction(user).is_null()).then(|| LLVMGetInstructionParent(user));
-                    let outside = |b: usize| !inside.contains(&b) && reached.contains(&b);
-                    if block.is_none_or(|b| outside(b as usize)) {
-                        out.push(ValueHandle(i as usize));
-                        break;
-                    }
-                    u = LLVMGetNextUse(u);
-                }
-                i = LLVMGetNextInstruction(i);
-            }
-        }
-    }
-    out
+    let outside = |user: Value| {
+        user.parent().is_none_or(|b| !inside.contains(&b.address()) && reached.contains(&b.address()))
+    };
+    let all = blocks(scop).flat_map(Block::instructions);
+    all.filter(|i| i.users().into_iter().any(outside)).map(|i| ValueHandle(i.address())).collect()
 }
 
 /// The blocks of the function that its entry leads to. The others are error blocks, and loops of these, which
 /// are connected again later.
 fn reached(scop: &Scop) -> BTreeSet<usize> {
     let mut reached = BTreeSet::new();
-    // SAFETY: live blocks of the host function.
-    unsafe {
-        let mut work: Vec<LLVMBasicBlockRef> =
-            blocks(scop).take(1).map(|b| LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(b))).collect();
-        while let Some(b) = work.pop() {
-            if reached.insert(b as usize) {
-                let end = LLVMGetBasicBlockTerminator(b);
-                let count = if end.is_null() { 0 } else { LLVMGetNumSuccessors(end) };
-                work.extend((0..count).map(|s| LLVMGetSuccessor(end, s)));
-            }
+    let mut work: Vec<Block> = blocks(scop).take(1).map(|b| b.function().entry()).collect();
+    while let Some(b) = work.pop() {
+        if reached.insert(b.address()) {
+            work.extend(b.successors());
         }
     }
     reached
@@ -154,22 +129,22 @@ fn live_out_array(scop: &Scop, v: ValueHandle) -> Option<ArrayId> {
 /// `function` is live and holds the SCoP's region, whose handles are live; `entry` comes from [`prepare`] for
 /// it.
 pub unsafe fn emit(
-    function: LLVMValueRef,
+    function: Value,
     plan: &HostPlan<'_>,
     entry: &Entry,
 ) -> Result<Vec<shim::LiveOut>, CodegenError> {
     let scop = plan.scop;
-    // SAFETY: a live function.
-    let module = unsafe { LLVMGetGlobalParent(function) };
-    let ir = &Ir::new(module_context(module));
+    let module = function.module();
+    let ir = &Ir::new(module.context());
     let arrays: Vec<ArrayId> = (0..scop.arrays.len())
         .filter(|i| plan.mapped.placement[*i] == Placement::Global)
         .map(ArrayId)
         .collect();
 
-    let blocks: Vec<LLVMBasicBlockRef> =
-        scop.region.blocks.iter().map(|b| b.0 as LLVMBasicBlockRef).collect();
-    let (first, exit) = (scop.region.entry.0 as LLVMBasicBlockRef, scop.region.exit.0 as LLVMBasicBlockRef);
+    let blocks: Vec<Block> = blocks(scop).collect();
+    let (Some(first), Some(exit)) = (host_block(scop.region.entry), host_block(scop.region.exit)) else {
+        return internal("a region without blocks");
+    };
     let versioned = shim::version_region(function, entry.check, first, exit, &blocks)
         .map_err(|e| CodegenError::Internal(e.to_string()))?;
 
@@ -202,8 +177,8 @@ pub unsafe fn emit(
 /// The code of one SCoP while it is emitted.
 struct Code<'c> {
     ir: &'c Ir,
-    module: LLVMModuleRef,
-    function: LLVMValueRef,
+    module: Module,
+    function: Value,
     plan: &'c HostPlan<'c>,
     entry: &'c Entry,
     versioned: &'c shim::Versioned,
@@ -215,24 +190,24 @@ struct Code<'c> {
 /// What comes out of the checks.
 struct Checks {
     /// The estimated number of statement instances, a double.
-    work: LLVMValueRef,
+    work: Value,
     /// The run-time library's slot.
-    cache: LLVMValueRef,
+    cache: Value,
     /// The block in which small executions go to the original region.
-    alone: LLVMBasicBlockRef,
+    alone: Block,
     /// Where everything goes that is refused.
-    refuse: LLVMBasicBlockRef,
+    refuse: Block,
     /// The texts of the checks, and which failed from which block.
     reasons: Vec<String>,
-    refused: Vec<(LLVMValueRef, LLVMBasicBlockRef)>,
+    refused: Vec<(Value, Block)>,
     /// The touched ranges, one an array on the device.
     ranges: Vec<Range>,
 }
 
 /// A run that began, if it is not NULL, in a block that it is refused from otherwise.
 struct Begun {
-    run: LLVMValueRef,
-    block: LLVMBasicBlockRef,
+    run: Value,
+    block: Block,
 }
 
 /// Fused kernels, and what of their launches the host computes.
@@ -240,20 +215,16 @@ type Fused<'f> = (&'f FusedKernels, stencil::Counts);
 
 impl<'c> Code<'c> {
     /// `small`, `check` and `ranges`, in the check block; ends in a branch to `offload`.
-    fn checks(
-        &self,
-        expr: &mut ExprEmitter<'_>,
-        params: &mut [LLVMValueRef],
-    ) -> Result<Checks, CodegenError> {
+    fn checks(&self, expr: &mut ExprEmitter<'_>, params: &mut [Value]) -> Result<Checks, CodegenError> {
         let Code { ir, function, plan, .. } = *self;
-        let check_end = terminator(self.entry.check).ok_or(CodegenError::Internal("check block".into()))?;
-        erase(check_end);
+        let check_end = self.entry.check.terminator().ok_or(CodegenError::Internal("check block".into()))?;
+        // SAFETY: a branch, which has no uses.
+        unsafe { check_end.erase() };
         ir.at_end(self.entry.check);
         let work = emit_work(ir, expr, plan.work)?;
         let cache = descriptor::cache_slot(self.module, ir);
         let hold = plan.held.map(|held| held.slot);
-        // SAFETY: live values of the function.
-        let alone = unsafe { small::emit(ir, function, (cache, work), hold, self.versioned.host_begin) };
+        let alone = small::emit(ir, function, (cache, work), hold, self.versioned.host_begin);
         let refuse = ir.append_block(function, "pollyrs.host.begin");
         let mut gate = Gate { ir, function, refuse, reasons: vec![], refused: vec![] };
         if !plan.scop.inspections.is_empty() {
@@ -272,7 +243,7 @@ impl<'c> Code<'c> {
         Ok(Checks { work, cache, alone, refuse, reasons, refused, ranges })
     }
 
-    fn descriptor(&self, checks: &Checks) -> Result<LLVMValueRef, CodegenError> {
+    fn descriptor(&self, checks: &Checks) -> Result<Value, CodegenError> {
         let Code { plan, arrays, .. } = *self;
         let scop = plan.scop;
         let copied: &[ArrayId] = plan.fused.map_or(&[], |f| &f.copied);
@@ -289,7 +260,7 @@ impl<'c> Code<'c> {
     }
 
     /// Whether kernels that may be late are not there yet; `None`: there are no such kernels.
-    fn late(&self, descriptor: LLVMValueRef, work: LLVMValueRef) -> Option<LLVMValueRef> {
+    fn late(&self, descriptor: Value, work: Value) -> Option<Value> {
         let Code { ir, module, plan, .. } = *self;
         plan.kernels.iter().any(|k| k.late).then(|| {
             let arguments = [ir.ptr_type(), ir.double_type()];
@@ -308,7 +279,7 @@ impl<'c> Code<'c> {
     fn begin(
         &self,
         checks: &Checks,
-        descriptor: LLVMValueRef,
+        descriptor: Value,
         fused: Option<&Fused<'_>>,
     ) -> Result<Begun, CodegenError> {
         let Code { ir, plan, slots, .. } = *self;
@@ -342,7 +313,7 @@ impl<'c> Code<'c> {
         &self,
         expr: &mut ExprEmitter<'_>,
         checks: &Checks,
-        (run, late): (LLVMValueRef, Option<LLVMValueRef>),
+        (run, late): (Value, Option<Value>),
         fused: Option<&Fused<'_>>,
     ) -> Result<(), CodegenError> {
         let Code { ir, module, function, plan, entry, slots, arrays, .. } = *self;
@@ -398,7 +369,7 @@ impl<'c> Code<'c> {
 
     /// Ends the run and reads the values that live on. The result is the block from which a failed run is
     /// refused.
-    fn end(&self, run: LLVMValueRef, refuse: LLVMBasicBlockRef) -> Result<LLVMBasicBlockRef, CodegenError> {
+    fn end(&self, run: Value, refuse: Block) -> Result<Block, CodegenError> {
         let ir = self.ir;
         let end = ir.declare(self.module, "pollyrs_rt_end", ir.i32_type(), &[ir.ptr_type()]);
         let status = ir.call(ir.i32_type(), end, &[run]);
@@ -409,12 +380,11 @@ impl<'c> Code<'c> {
 
         ir.at_end(done);
         for l in &self.versioned.live_outs {
-            let value = ValueHandle(l.value as usize);
+            let value = ValueHandle(l.value.address());
             let Some(array) = live_out_array(self.plan.scop, value) else {
-                return internal(format!("the live value {} is not modelled", text_of(l.value)));
+                return internal(format!("the live value {} is not modelled", l.value.text()));
             };
-            // SAFETY: a live value.
-            let value = ir.load(unsafe { LLVMTypeOf(l.value) }, self.slots.live_out[&array]);
+            let value = ir.load(l.value.ty(), self.slots.live_out[&array]);
             ir.add_incoming(l.phi, value, done);
         }
         ir.br(self.versioned.merge);
@@ -426,9 +396,9 @@ impl<'c> Code<'c> {
     /// failed or what says that the run-time library could not go on.
     fn bracket(
         &self,
-        descriptor: LLVMValueRef,
+        descriptor: Value,
         checks: &Checks,
-        why: &[(LLVMValueRef, LLVMBasicBlockRef)],
+        why: &[(Value, Block)],
     ) -> Result<(), CodegenError> {
         let Code { ir, module, versioned, slots, .. } = *self;
         ir.at_end(checks.refuse);
@@ -439,14 +409,14 @@ impl<'c> Code<'c> {
         let begin = ir.declare(module, &begin, ptr, &types);
         let reported = ir.call(ptr, begin, &args);
         ir.br(versioned.host_begin);
-        let end = terminator(versioned.host_begin).ok_or(CodegenError::Internal("host_begin".into()))?;
+        let end = versioned.host_begin.terminator().ok_or(CodegenError::Internal("host_begin".into()))?;
         ir.before(end);
         let token = ir.phi(ptr, &[(reported, checks.refuse), (ir.null(), checks.alone)]);
-        let end = terminator(versioned.host_end).ok_or(CodegenError::Internal("host_end".into()))?;
+        let end = versioned.host_end.terminator().ok_or(CodegenError::Internal("host_end".into()))?;
         ir.before(end);
         // For a comparison of both sides (the run-time library's `process/compare.rs`).
         for l in &versioned.live_outs {
-            if let Some(array) = live_out_array(self.plan.scop, ValueHandle(l.value as usize)) {
+            if let Some(array) = live_out_array(self.plan.scop, ValueHandle(l.value.address())) {
                 ir.store(l.value, slots.live_out[&array]);
             }
         }
@@ -459,8 +429,8 @@ impl<'c> Code<'c> {
 /// The values that a SCoP takes from outside, after other regions of its function were rewritten.
 pub fn rename(scop: &mut Scop, live_outs: &[shim::LiveOut]) {
     let rename = |v: &mut ValueHandle| {
-        if let Some(l) = live_outs.iter().find(|l| l.value as usize == v.0) {
-            *v = ValueHandle(l.phi as usize);
+        if let Some(l) = live_outs.iter().find(|l| l.value.address() == v.0) {
+            *v = ValueHandle(l.phi.address());
         }
     };
     scop.invariants.iter_mut().for_each(|i| rename(&mut i.value));
@@ -476,9 +446,9 @@ pub fn rename(scop: &mut Scop, live_outs: &[shim::LiveOut]) {
 pub(crate) fn on_hold(
     plan: &HostPlan<'_>,
     name: &str,
-    ptr: LLVMTypeRef,
-    types: &mut Vec<LLVMTypeRef>,
-    args: &mut Vec<LLVMValueRef>,
+    ptr: Type,
+    types: &mut Vec<Type>,
+    args: &mut Vec<Value>,
 ) -> String {
     let Some(held) = plan.held else { return name.to_owned() };
     types.insert(0, ptr);

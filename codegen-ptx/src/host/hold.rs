@@ -20,11 +20,10 @@
 //! of both NULLs: the caller's slot, and a table of what the function's objects are to the caller
 //! ([`known_table`]).
 
-use crate::ir::builder::{Ir, module_context};
-use crate::ir::llvm::module_of;
+use crate::ir::builder::Ir;
+use crate::ir::llvm::*;
 use inkwell::llvm_sys::LLVMOpcode;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::prelude::LLVMValueRef;
 use pollyrs_scop::ArrayId;
 use std::collections::BTreeMap;
 
@@ -44,7 +43,7 @@ const MASK_SHIFT: u32 = 8;
 #[derive(Clone, Copy)]
 pub struct Held<'a> {
     /// From [`hold_slot`].
-    pub slot: LLVMValueRef,
+    pub slot: Value,
     /// The objects that each may belong to, a bit each.
     pub masks: &'a BTreeMap<ArrayId, u32>,
 }
@@ -60,6 +59,7 @@ impl Held<'_> {
 /// of `dead` to be freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Release {
+    /// Live while the function is rewritten.
     pub before: LLVMValueRef,
     pub read: u32,
     pub write: u32,
@@ -88,15 +88,11 @@ pub struct Borrowing {
 }
 
 /// The slot for a function's hold.
-///
-/// # Safety
-/// A live function with a body, of which no analyses are in use.
-pub unsafe fn hold_slot(function: LLVMValueRef, borrowing: Option<Borrowing>) -> LLVMValueRef {
-    // SAFETY: the caller's promise.
-    let (module, first) =
-        unsafe { (LLVMGetGlobalParent(function), LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function))) };
-    let ir = Ir::new(module_context(module));
-    ir.before(first);
+/// `function` has a body, and no analyses of it are in use.
+pub fn hold_slot(function: Value, borrowing: Option<Borrowing>) -> Value {
+    let (module, first) = (function.module(), function.entry());
+    let ir = Ir::new(module.context());
+    ir.at_start(first);
     let slot = ir.alloca(ir.ptr_type(), "pollyrs.hold");
     ir.store(ir.null(), slot);
     let Some(borrowing) = borrowing else { return slot };
@@ -107,55 +103,35 @@ pub unsafe fn hold_slot(function: LLVMValueRef, borrowing: Option<Borrowing>) ->
 }
 
 /// A constant with a caller's masks for the objects of a function.
-///
-/// # Safety
-/// A live module.
-pub unsafe fn known_table(module: LLVMModuleRef, known: &[u32]) -> LLVMValueRef {
+pub fn known_table(module: Module, known: &[u32]) -> Value {
     // SAFETY: the caller's promise.
-    let ir = Ir::new(module_context(module));
-    let mut masks: Vec<LLVMValueRef> = known.iter().map(|mask| ir.int32(*mask)).collect();
-    // SAFETY: constants of one type, and a new global.
-    unsafe {
-        let ty = LLVMArrayType2(ir.i32_type(), masks.len() as u64);
-        let table = LLVMAddGlobal(module, ty, c"pollyrs.known".as_ptr());
-        LLVMSetInitializer(table, LLVMConstArray2(ir.i32_type(), masks.as_mut_ptr(), masks.len() as u64));
-        LLVMSetGlobalConstant(table, 1);
-        LLVMSetLinkage(table, inkwell::llvm_sys::LLVMLinkage::LLVMPrivateLinkage);
-        LLVMSetUnnamedAddress(table, inkwell::llvm_sys::LLVMUnnamedAddr::LLVMGlobalUnnamedAddr);
-        table
-    }
+    let ir = Ir::new(module.context());
+    let masks: Vec<Value> = known.iter().map(|mask| ir.int32(*mask)).collect();
+    module.add_private_constant("pollyrs.known", ir.i32_type().array(&masks))
 }
 
 /// The functions whose last arguments become a function's new parameters; NULL where the module calls none.
-///
-/// # Safety
-/// A live module.
-pub unsafe fn placeholders(module: LLVMModuleRef) -> (LLVMValueRef, LLVMValueRef) {
-    // SAFETY: the caller's promise; names end with NUL.
-    unsafe {
-        (
-            LLVMGetNamedFunction(module, c"pollyrs_rt_enter".as_ptr()),
-            LLVMGetNamedFunction(module, c"pollyrs_rt_return".as_ptr()),
-        )
-    }
+pub fn placeholders(module: Module) -> (Option<Value>, Option<Value>) {
+    (module.function(ENTER), module.function(RETURN))
 }
 
 /// # Safety
 /// `slot` is from [`hold_slot`] with the same `borrowing`, the instructions are live and of the same
 /// function.
 pub unsafe fn emit_releases(
-    function: LLVMValueRef,
-    slot: LLVMValueRef,
+    function: Value,
+    slot: Value,
     releases: &[Release],
     borrowing: Option<Borrowing>,
 ) {
-    let module = module_of(function);
-    let ir = Ir::new(module_context(module));
+    let module = function.module();
+    let ir = Ir::new(module.context());
     let (ptr, i32) = (ir.ptr_type(), ir.i32_type());
     for release in releases {
-        ir.before(release.before);
         // SAFETY: the caller's promise.
-        let returns = unsafe { LLVMGetInstructionOpcode(release.before) == LLVMOpcode::LLVMRet };
+        let before = unsafe { Value::new(release.before) };
+        ir.before(before);
+        let returns = before.opcode() == LLVMOpcode::LLVMRet;
         if let Some(borrowing) = borrowing.filter(|_| returns) {
             let give = ir.declare(module, RETURN, ir.void_type(), &[ptr, i32, ptr]);
             ir.call(ir.void_type(), give, &[slot, ir.int32(borrowing.objects), ir.null()]);

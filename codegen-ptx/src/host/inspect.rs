@@ -23,9 +23,8 @@ use crate::host::checks::{Check, Gate};
 use crate::host::emit::on_hold;
 use crate::host::plan::{HostPlan, Slots};
 use crate::host::ranges::{RANGE, offset_of, rows};
+use crate::ir::llvm::*;
 use inkwell::llvm_sys::LLVMIntPredicate::*;
-use inkwell::llvm_sys::core::LLVMGetGlobalParent;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_scop::{ArrayKind, Inspection};
 
 impl Gate<'_> {
@@ -36,8 +35,8 @@ impl Gate<'_> {
         expr: &mut ExprEmitter<'_>,
         plan: &HostPlan<'_>,
         slots: &Slots,
-        params: &mut [LLVMValueRef],
-        cache: LLVMValueRef,
+        params: &mut [Value],
+        cache: Value,
     ) -> Result<(), CodegenError> {
         for (n, i) in plan.scop.inspections.iter().enumerate() {
             let (least, largest) = self.look(expr, plan, slots, (n, i), cache)?;
@@ -55,8 +54,8 @@ impl Gate<'_> {
         plan: &HostPlan<'_>,
         slots: &Slots,
         (n, i): (usize, &Inspection),
-        cache: LLVMValueRef,
-    ) -> Result<(LLVMValueRef, LLVMValueRef), CodegenError> {
+        cache: Value,
+    ) -> Result<(Value, Value), CodegenError> {
         let (ir, scop) = (self.ir, plan.scop);
         let array = scop.array(i.array);
         let (Some(found), ArrayKind::Memory { base }) = (plan.inspected.get(n), &array.kind) else {
@@ -75,7 +74,7 @@ impl Gate<'_> {
             bad = ir.or(bad, ir.icmp(LLVMIntUGT, ir.add(v, ir.int(limit)), ir.int(2 * limit)));
         }
         bad = ir.or(bad, ir.icmp(LLVMIntSLT, last, first));
-        let mut start = ir.freeze(base.0 as LLVMValueRef);
+        let mut start = ir.freeze(host_value(*base));
         if let Some(shift) = &array.shift {
             let shift = expr.emit_pw_aff(shift)?;
             bad = ir.or(bad, ir.icmp(LLVMIntUGT, ir.add(shift, ir.int(RANGE)), ir.int(2 * RANGE)));
@@ -87,8 +86,7 @@ impl Gate<'_> {
         let text = format!("the part of {} that has to be inspected is too large", i.display);
         self.pass(expr, vec![Check::plain(fits, text)])?;
 
-        // SAFETY: a live function.
-        let module = unsafe { LLVMGetGlobalParent(self.function) };
+        let module = self.function.module();
         let (ptr, i32) = (ir.ptr_type(), ir.i32_type());
         let word = |k: u64| ir.byte_offset(slots.inspected, ir.int(k as i64 * 8));
         ir.store(ir.select(any, rows.bytes, ir.int(0)), word(0));

@@ -7,12 +7,10 @@ use crate::host::plan::{Entry, HostPlan, Slots};
 use crate::host::ranges::Range;
 use crate::host::{part, slice};
 use crate::ir::builder::Ir;
-use crate::ir::llvm::real_of;
+use crate::ir::llvm::*;
 use crate::kernel::module::ScalarArg;
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::LLVMOpcode;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::{Alternative, Choice, Cut, Nested, Time, WorkEstimate};
 use pollyrs_scop::{ArrayId, Scop};
 
@@ -21,8 +19,8 @@ pub(crate) fn emit_work(
     ir: &Ir,
     expr: &mut ExprEmitter<'_>,
     work: &WorkEstimate,
-) -> Result<LLVMValueRef, CodegenError> {
-    let constant = |v: f64| real_of(ir.double_type(), v);
+) -> Result<Value, CodegenError> {
+    let constant = |v: f64| ir.double_type().real(v);
     let mut sum = constant(0.0);
     for term in &work.terms {
         let mut product = constant(1.0);
@@ -38,7 +36,7 @@ pub(crate) fn emit_work(
 }
 
 /// [`Alternative::time`] of `blocks`. A product that wraps makes a bad choice, never a wrong one.
-fn emit_time(ir: &Ir, a: &Alternative, blocks: LLVMValueRef, multiprocessors: u32) -> LLVMValueRef {
+fn emit_time(ir: &Ir, a: &Alternative, blocks: Value, multiprocessors: u32) -> Value {
     let multiprocessors = ir.int(i64::from(multiprocessors.max(1)));
     let busy = ir.udiv(ir.sub(ir.add(blocks, multiprocessors), ir.int(1)), multiprocessors);
     let (weight, residents) = (i64::from(a.weight), i64::from(a.residents.max(1)));
@@ -50,10 +48,7 @@ fn emit_time(ir: &Ir, a: &Alternative, blocks: LLVMValueRef, multiprocessors: u3
 }
 
 /// The value of least time, the first of equals; of `(time, value)`.
-fn emit_least(
-    ir: &Ir,
-    list: impl IntoIterator<Item = (LLVMValueRef, LLVMValueRef)>,
-) -> Result<LLVMValueRef, CodegenError> {
+fn emit_least(ir: &Ir, list: impl IntoIterator<Item = (Value, Value)>) -> Result<Value, CodegenError> {
     let least = list.into_iter().reduce(|(least, best), (time, value)| {
         let better = ir.icmp(LLVMIntULT, time, least);
         (ir.select(better, time, least), ir.select(better, value, best))
@@ -68,7 +63,7 @@ pub(crate) fn emit_choice(
     expr: &mut ExprEmitter<'_>,
     plan: &HostPlan<'_>,
     choice: &Choice,
-) -> Result<LLVMValueRef, CodegenError> {
+) -> Result<Value, CodegenError> {
     if let Some(cut) = &choice.cut {
         return emit_cut(ir, expr, choice, cut);
     }
@@ -85,12 +80,7 @@ pub(crate) fn emit_choice(
 }
 
 /// [`Choice::best`] as a point.
-fn emit_cut(
-    ir: &Ir,
-    expr: &mut ExprEmitter<'_>,
-    choice: &Choice,
-    cut: &Cut,
-) -> Result<LLVMValueRef, CodegenError> {
+fn emit_cut(ir: &Ir, expr: &mut ExprEmitter<'_>, choice: &Choice, cut: &Cut) -> Result<Value, CodegenError> {
     let [large, small] = choice.kernels.as_slice() else {
         return Err(CodegenError::Internal("a cut between other than two kernels".into()));
     };
@@ -142,15 +132,15 @@ pub(crate) fn emit_nested(
     ir: &Ir,
     expr: &mut ExprEmitter<'_>,
     nested: &Nested,
-) -> Result<LLVMValueRef, CodegenError> {
+) -> Result<Value, CodegenError> {
     let blocks = emit_estimate(ir, expr, &nested.times[0])?;
     let launches = emit_estimate(ir, expr, &nested.times[1])?;
     Ok(ir.select(ir.fcmp_greater(blocks, launches), ir.int(1), ir.int(0)))
 }
 
 /// An estimate as a double.
-fn emit_estimate(ir: &Ir, expr: &mut ExprEmitter<'_>, time: &Time) -> Result<LLVMValueRef, CodegenError> {
-    let constant = |v: f64| real_of(ir.double_type(), v);
+fn emit_estimate(ir: &Ir, expr: &mut ExprEmitter<'_>, time: &Time) -> Result<Value, CodegenError> {
+    let constant = |v: f64| ir.double_type().real(v);
     let (terms, start) = match time {
         Time::Number(v) => return Ok(constant(*v)),
         Time::Extent(extent) => {
@@ -177,9 +167,9 @@ fn emit_estimate(ir: &Ir, expr: &mut ExprEmitter<'_>, time: &Time) -> Result<LLV
 pub(crate) fn emit_shapes<'i>(
     ir: &Ir,
     expr: &ExprEmitter<'_>,
-    module: LLVMModuleRef,
+    module: Module,
     scop: &Scop,
-    run: LLVMValueRef,
+    run: Value,
     arrays: impl Iterator<Item = &'i ArrayId>,
 ) -> Result<(), CodegenError> {
     let params = [ir.ptr_type(), ir.i32_type(), ir.i32_type(), ir.i64_type(), ir.i64_type(), ir.i64_type()];
@@ -204,10 +194,10 @@ pub(crate) struct Launcher<'a> {
     pub plan: &'a HostPlan<'a>,
     pub entry: &'a Entry,
     pub slots: &'a Slots,
-    pub function: LLVMValueRef,
+    pub function: Value,
     /// `pollyrs_rt_launch`.
-    pub launch: LLVMValueRef,
-    pub run: LLVMValueRef,
+    pub launch: Value,
+    pub run: Value,
     /// Of the arrays in the order of the descriptor.
     pub ranges: &'a [(ArrayId, Range)],
 }
@@ -218,7 +208,7 @@ pub(crate) fn emit_launch(
     expr: &mut ExprEmitter<'_>,
     launcher: &Launcher<'_>,
     name: &str,
-    args: &[LLVMValueRef],
+    args: &[Value],
 ) -> Result<(), CodegenError> {
     let Launcher { plan, entry, slots, launch, run, .. } = *launcher;
     let unknown = || CodegenError::Internal(format!("unknown kernel {name}"));
@@ -239,7 +229,7 @@ pub(crate) fn emit_launch(
     for (i, s) in info.scalars.iter().enumerate() {
         let value = match s {
             ScalarArg::Param(p) => entry.params[*p],
-            ScalarArg::Invariant(v) => slot_value(ir, plan.scop.invariants[*v].value.0 as LLVMValueRef),
+            ScalarArg::Invariant(v) => slot_value(ir, host_value(plan.scop.invariants[*v].value)),
             ScalarArg::HostParam(d) => args[*d],
             ScalarArg::TileLower(d) => grid[*d].0,
             ScalarArg::TileCount(d) => grid[*d].1,
@@ -273,15 +263,6 @@ pub(crate) fn emit_launch(
 }
 
 /// An invariant as it is stored in its 8-byte slot: an `i1` becomes a byte.
-pub(crate) fn slot_value(ir: &Ir, v: LLVMValueRef) -> LLVMValueRef {
-    // SAFETY: a live value and its type.
-    unsafe {
-        let ty = LLVMTypeOf(v);
-        if LLVMGetTypeKind(ty) == inkwell::llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind
-            && LLVMGetIntTypeWidth(ty) == 1
-        {
-            return ir.cast(LLVMOpcode::LLVMZExt, v, ir.i8_type());
-        }
-    }
-    v
+pub(crate) fn slot_value(ir: &Ir, v: Value) -> Value {
+    if v.ty().int_width() == Some(1) { ir.zext(v, ir.i8_type()) } else { v }
 }

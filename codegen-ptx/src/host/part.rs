@@ -23,10 +23,9 @@ use crate::host::launch::Launcher;
 use crate::host::ranges::{Range, linear_offset};
 use crate::ir::builder::Ir;
 use crate::ir::error::Result;
+use crate::ir::llvm::*;
 use crate::kernel::module::{KernelInfo, ScalarArg};
 use inkwell::llvm_sys::LLVMIntPredicate::*;
-use inkwell::llvm_sys::core::LLVMGetGlobalParent;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_schedule::{Ends, Parts, SLICE};
 use pollyrs_scop::{ArrayId, Scop};
@@ -36,12 +35,12 @@ pub(crate) struct Entry {
     /// The array's number in the descriptor.
     pub array: usize,
     /// First byte of its range, and the one behind the last.
-    pub touched: [LLVMValueRef; 2],
-    pub written: [LLVMValueRef; 2],
+    pub touched: [Value; 2],
+    pub written: [Value; 2],
 }
 
 /// Fills slots with entries.
-pub(crate) fn store(ir: &Ir, slots: LLVMValueRef, entries: &[Entry]) {
+pub(crate) fn store(ir: &Ir, slots: Value, entries: &[Entry]) {
     for (at, entry) in (0u64..).zip(entries) {
         let number = ir.int(entry.array as i64);
         let words = std::iter::once(number).chain(entry.touched).chain(entry.written);
@@ -53,13 +52,13 @@ pub(crate) fn store(ir: &Ir, slots: LLVMValueRef, entries: &[Entry]) {
 
 /// The run-time library's functions.
 pub(crate) struct Calls {
-    pub ask: LLVMValueRef,
-    pub part: LLVMValueRef,
-    pub launch: LLVMValueRef,
+    pub ask: Value,
+    pub part: Value,
+    pub launch: Value,
 }
 
 impl Calls {
-    pub(crate) fn new(ir: &Ir, module: LLVMModuleRef) -> Calls {
+    pub(crate) fn new(ir: &Ir, module: Module) -> Calls {
         let (ptr, i32, i64) = (ir.ptr_type(), ir.i32_type(), ir.i64_type());
         Calls {
             ask: ir.declare(module, "pollyrs_rt_parts", i64, &[ptr, i32, i64]),
@@ -77,13 +76,12 @@ pub(crate) fn emit(
     launcher: &Launcher<'_>,
     (k, info): (usize, &KernelInfo),
     parts: &Parts,
-    grid: &[(LLVMValueRef, LLVMValueRef)],
-) -> Result<Option<LLVMBasicBlockRef>> {
+    grid: &[(Value, Value)],
+) -> Result<Option<Block>> {
     let Launcher { plan, slots, function, run, ranges, .. } = *launcher;
     let scalar = info.scalars.iter().position(|s| *s == ScalarArg::FirstBlock);
     let (Some(scalar), Some(&(lower, count))) = (scalar, grid.first()) else { return Ok(None) };
-    // SAFETY: a live function.
-    let calls = Calls::new(ir, unsafe { LLVMGetGlobalParent(function) });
+    let calls = Calls::new(ir, function.module());
     let i64 = ir.i64_type();
     let inner = grid[1..].iter().fold(ir.int(1), |all, (_, count)| ir.mul(all, *count));
     let unit = i64::from(info.slice_tiles);
@@ -137,10 +135,10 @@ fn bounds(
     scop: &Scop,
     (id, range): (ArrayId, &Range),
     ends: &Ends,
-    [from, to]: [LLVMValueRef; 2],
-) -> Result<[LLVMValueRef; 2]> {
+    [from, to]: [Value; 2],
+) -> Result<[Value; 2]> {
     let size = ir.int(scop.array(id).elem.bytes() as i64);
-    let mut end = |at: LLVMValueRef, element: &isl::PwMultiAff, when: &isl::Set| -> Result<_> {
+    let mut end = |at: Value, element: &isl::PwMultiAff, when: &isl::Set| -> Result<_> {
         let outer = expr.names.insert(SLICE.into(), at);
         let some = expr.emit_set(when)?;
         let (offset, overflow) = linear_offset(ir, expr, scop, id, element)?;
@@ -157,7 +155,7 @@ fn bounds(
     let behind = ir.add(ir.mul(ir.add(last, ir.int(1)), size), range.bias);
     // All that is touched lies in the range; corners of boxes may not.
     let (none, all) = (ir.int(0), range.bytes);
-    let clamp = |v: LLVMValueRef| ir.smin(ir.smax(v, none), all);
+    let clamp = |v: Value| ir.smin(ir.smax(v, none), all);
     let (first, behind) = (clamp(first), clamp(behind));
     let some = ir.and(ir.and(some, also), ir.icmp(LLVMIntSLT, first, behind));
     let first = ir.select(overflow, none, first);

@@ -3,9 +3,8 @@
 use crate::host::abi::{ARRAY_WORDS, INSPECTED_WORDS, PART_WORDS};
 use crate::host::hold::Held;
 use crate::ir::builder::Ir;
+use crate::ir::llvm::*;
 use crate::kernel::module::{FusedKernels, KernelInfo};
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::stencil::StencilPlan;
 use pollyrs_schedule::{Footprint, InspectedBox, MappedScop, Parts, Slices, WorkEstimate};
 use pollyrs_scop::{ArrayId, ArrayKind, Scop};
@@ -18,7 +17,7 @@ pub struct HostPlan<'a> {
     pub kernels: &'a [KernelInfo],
     pub images: &'a [Image],
     /// Emulated kernels, one a kernel, in the host module.
-    pub emulated: Option<&'a [LLVMValueRef]>,
+    pub emulated: Option<&'a [Value]>,
     /// The emulated kernels call the run-time library at each access.
     pub checked: bool,
     /// By `ArrayId`; `None` for arrays that are not memory.
@@ -38,43 +37,39 @@ pub struct HostPlan<'a> {
 
 /// The block in front of a region, and the parameters' values there.
 pub struct Entry {
-    pub check: LLVMBasicBlockRef,
+    pub check: Block,
     /// `i64`, by parameter index.
-    pub params: Vec<LLVMValueRef>,
+    pub params: Vec<Value>,
 }
 
 /// Stack slots of one SCoP.
 pub(crate) struct Slots {
     /// `[n x PollyrsArray]`
-    pub arrays: LLVMValueRef,
+    pub arrays: Value,
     /// `[max scalars x i64]`
-    pub scalars: LLVMValueRef,
+    pub scalars: Value,
     /// `[2 x [n x i64]]`, where launches have slices: bytes of each array that are needed, and that are done.
-    pub slices: LLVMValueRef,
+    pub slices: Value,
     /// `[n x PollyrsPart]`, where launches have parts: what one touches and writes of each array. And the
     /// scalars of one that is no part of a grid.
-    pub parts: LLVMValueRef,
-    pub part_scalars: LLVMValueRef,
+    pub parts: Value,
+    pub part_scalars: Value,
     /// `[9 x i64]`, where values are inspected: rows, and what is found.
-    pub inspected: LLVMValueRef,
+    pub inspected: Value,
     /// 8 bytes for each live-out cell and each fault cell.
-    pub live_out: BTreeMap<ArrayId, LLVMValueRef>,
+    pub live_out: BTreeMap<ArrayId, Value>,
 }
 
 impl Slots {
     pub(crate) fn new(
         ir: &Ir,
-        function: LLVMValueRef,
+        function: Value,
         scop: &Scop,
         plan: &HostPlan<'_>,
         arrays: &[ArrayId],
     ) -> Slots {
-        // SAFETY: a live function with a body.
-        let (first, i64_array) = unsafe {
-            let entry = LLVMGetEntryBasicBlock(function);
-            (LLVMGetFirstInstruction(entry), |n: u64| LLVMArrayType2(ir.i64_type(), n))
-        };
-        ir.before(first);
+        let i64_array = |n: u64| ir.i64_type().array_of(n);
+        ir.at_start(function.entry());
         let copies = plan.fused.map_or(0, |f| f.copied.len());
         let words = ARRAY_WORDS * (arrays.len() + copies).max(1) as u64;
         let scalars = plan.kernels.iter().map(|k| k.scalars.len()).max().unwrap_or(0).max(1);

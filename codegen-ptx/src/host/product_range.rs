@@ -7,18 +7,18 @@
 use crate::CodegenError;
 use crate::affine::expr::ExprEmitter;
 use crate::ir::builder::Ir;
+use crate::ir::llvm::*;
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntSLE;
-use inkwell::llvm_sys::prelude::LLVMValueRef;
 use pollyrs_scop::{ProductRange, Scop};
 
 /// Whether a polynomial stays in its range, false if computing it overflows 64 bits; and its bounds, or
 /// nonsense then.
 pub(crate) struct Emitted {
-    pub holds: LLVMValueRef,
+    pub holds: Value,
     /// Whether computing the bounds overflows.
-    pub bad: LLVMValueRef,
-    pub least: LLVMValueRef,
-    pub most: LLVMValueRef,
+    pub bad: Value,
+    pub least: Value,
+    pub most: Value,
 }
 
 /// Emits the check.

@@ -9,8 +9,8 @@ use crate::affine::expr::ExprEmitter;
 use crate::host::abi::{ARRAY_WORDS, CHANGED, COPY_IN, COPY_OUT, FAULT, GUARDED, ROW_DIMS, ROWS, SCRATCH};
 use crate::host::plan::Slots;
 use crate::ir::builder::Ir;
+use crate::ir::llvm::*;
 use inkwell::llvm_sys::LLVMIntPredicate::*;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_schedule::{Corner, Footprint, Returned};
 use pollyrs_scop::{ArrayId, ArrayKind, Scop};
@@ -23,17 +23,17 @@ pub(crate) const RANGE: i64 = 1 << 46;
 #[derive(Clone, Copy)]
 pub(crate) struct Range {
     /// Address of the first touched byte (a pointer).
-    pub start: LLVMValueRef,
-    pub bytes: LLVMValueRef,
+    pub start: Value,
+    pub bytes: Value,
     /// An `i1`: whether there are any.
-    pub nonempty: LLVMValueRef,
-    pub bias: LLVMValueRef,
-    pub out_offset: LLVMValueRef,
-    pub out_bytes: LLVMValueRef,
+    pub nonempty: Value,
+    pub bias: Value,
+    pub out_offset: Value,
+    pub out_bytes: Value,
     pub flags: u32,
     pub element_bytes: u32,
     /// What to add to the flags, where only the parameters say whether all of the range is there.
-    pub unsure: Option<LLVMValueRef>,
+    pub unsure: Option<Value>,
     /// With [`ROWS`]: what exactly comes back; with [`CHANGED`] as well, nothing else is touched.
     pub rows: Option<Rows>,
 }
@@ -42,16 +42,16 @@ pub(crate) struct Range {
 /// number and distance in bytes, outermost first.
 #[derive(Clone, Copy)]
 pub(crate) struct Rows {
-    pub(crate) bytes: LLVMValueRef,
-    pub(crate) dims: [(LLVMValueRef, LLVMValueRef); ROW_DIMS],
+    pub(crate) bytes: Value,
+    pub(crate) dims: [(Value, Value); ROW_DIMS],
 }
 
 /// The addresses `[begin, end)` that a range takes, as integers. The end of an empty range is 0, so that
 /// nothing overlaps it.
 #[derive(Clone, Copy)]
 pub(crate) struct Extent {
-    begin: LLVMValueRef,
-    end: LLVMValueRef,
+    begin: Value,
+    end: Value,
 }
 
 pub(crate) fn extent(ir: &Ir, r: &Range) -> Extent {
@@ -61,18 +61,18 @@ pub(crate) fn extent(ir: &Ir, r: &Range) -> Extent {
 }
 
 /// The address of the element with all subscripts zero, as an integer.
-pub(crate) fn base_address(ir: &Ir, r: &Range) -> LLVMValueRef {
+pub(crate) fn base_address(ir: &Ir, r: &Range) -> Value {
     ir.add(ir.ptr_to_int(r.start), r.bias)
 }
 
 /// The addresses of `bytes` bytes at a pointer.
-pub(crate) fn extent_of_place(ir: &Ir, pointer: LLVMValueRef, bytes: u32) -> Extent {
+pub(crate) fn extent_of_place(ir: &Ir, pointer: Value, bytes: u32) -> Extent {
     let begin = ir.ptr_to_int(ir.freeze(pointer));
     Extent { begin, end: ir.add(begin, ir.int(i64::from(bytes))) }
 }
 
 /// Whether two ranges share no byte.
-pub(crate) fn disjoint(ir: &Ir, a: &Extent, b: &Extent) -> LLVMValueRef {
+pub(crate) fn disjoint(ir: &Ir, a: &Extent, b: &Extent) -> Value {
     let before = ir.icmp(LLVMIntULE, a.end, b.begin);
     let after = ir.icmp(LLVMIntULE, b.end, a.begin);
     ir.or(before, after)
@@ -85,12 +85,12 @@ pub(crate) fn memory_range(
     scop: &Scop,
     id: ArrayId,
     f: &Footprint,
-) -> Result<(Range, Option<LLVMValueRef>), CodegenError> {
+) -> Result<(Range, Option<Value>), CodegenError> {
     let array = scop.array(id);
     let ArrayKind::Memory { base } = array.kind else {
         return Err(CodegenError::Internal("footprint of an array that is not memory".into()));
     };
-    let mut base = ir.freeze(base.0 as LLVMValueRef);
+    let mut base = ir.freeze(host_value(base));
     // The shift of an array inside of an allocation is bounded as its range is: what is compared are numbers,
     // which must not wrap around.
     let mut near = None;
@@ -195,10 +195,10 @@ pub(crate) fn rows(
 
 /// A byte range `[begin, end)` relative to the base; empty as `[0, 0)`.
 struct ByteRange {
-    begin: LLVMValueRef,
-    end: LLVMValueRef,
-    nonempty: LLVMValueRef,
-    fits: LLVMValueRef,
+    begin: Value,
+    end: Value,
+    nonempty: Value,
+    fits: Value,
 }
 
 fn byte_range(
@@ -237,7 +237,7 @@ pub(crate) fn linear_offset(
     scop: &Scop,
     id: ArrayId,
     element: &isl::PwMultiAff,
-) -> Result<(LLVMValueRef, LLVMValueRef), CodegenError> {
+) -> Result<(Value, Value), CodegenError> {
     let dims = 0..scop.array(id).dims() as i32;
     let subscripts = dims.map(|d| element.at(d)).collect::<isl::Result<Vec<_>>>()?;
     offset_of(ir, expr, scop, id, &subscripts)
@@ -250,7 +250,7 @@ pub(crate) fn offset_of(
     scop: &Scop,
     id: ArrayId,
     subscripts: &[isl::PwAff],
-) -> Result<(LLVMValueRef, LLVMValueRef), CodegenError> {
+) -> Result<(Value, Value), CodegenError> {
     let array = scop.array(id);
     let mut offset = ir.int(0);
     let mut overflow = ir.bool(false);
@@ -277,7 +277,7 @@ pub(crate) fn scratch_range(
     scop: &Scop,
     id: ArrayId,
     slots: &Slots,
-) -> Result<(Range, Option<LLVMValueRef>), CodegenError> {
+) -> Result<(Range, Option<Value>), CodegenError> {
     let array = scop.array(id);
     let eb = array.elem.bytes();
     if let Some(slot) = slots.live_out.get(&id) {
@@ -327,7 +327,7 @@ pub(crate) fn scratch_range(
 }
 
 /// Fills the `i`-th `PollyrsArray`.
-pub(crate) fn store_array(ir: &Ir, arrays: LLVMValueRef, i: u64, r: &Range) {
+pub(crate) fn store_array(ir: &Ir, arrays: Value, i: u64, r: &Range) {
     let at = |word: u64| ir.byte_offset(arrays, ir.int(((i * ARRAY_WORDS + word) * 8) as i64));
     ir.store(r.start, at(0));
     ir.store(r.bytes, at(1));

@@ -21,10 +21,9 @@ use crate::host::launch::Launcher;
 use crate::host::ranges::{Range, linear_offset};
 use crate::ir::builder::Ir;
 use crate::ir::error::Result;
-use crate::ir::llvm::module_of;
+use crate::ir::llvm::*;
 use crate::kernel::module::{KernelInfo, ScalarArg};
 use inkwell::llvm_sys::LLVMIntPredicate::*;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::{SLICE, SlicedArray, Slices};
 use pollyrs_scop::{ArrayId, Scop};
 
@@ -36,7 +35,7 @@ pub(crate) fn emit(
     launcher: &Launcher<'_>,
     (k, info): (usize, &KernelInfo),
     slices: &Slices,
-    (grid, blocks): (&[(LLVMValueRef, LLVMValueRef)], LLVMValueRef),
+    (grid, blocks): (&[(Value, Value)], Value),
 ) -> Result<()> {
     let Launcher { plan, slots, function, launch, run, ranges, .. } = *launcher;
     let number = ir.int32(k as u32);
@@ -45,7 +44,7 @@ pub(crate) fn emit(
         ir.call(ir.void_type(), launch, &[run, number, blocks, slots.scalars]);
         return Ok(());
     };
-    let module = module_of(function);
+    let module = function.module();
     let (ptr, i32, i64) = (ir.ptr_type(), ir.i32_type(), ir.i64_type());
     let ask = ir.declare(module, "pollyrs_rt_slices", i64, &[ptr, i32, i64]);
     let part = "pollyrs_rt_launch_slice";
@@ -103,7 +102,7 @@ fn bounds(
     id: ArrayId,
     array: &SlicedArray,
     range: &Range,
-) -> Result<(LLVMValueRef, LLVMValueRef)> {
+) -> Result<(Value, Value)> {
     let (all, nothing) = (ir.int(-1), ir.int(0));
     let size = ir.int(scop.array(id).elem.bytes() as i64);
     let used = expr.emit_set(&array.used)?;

@@ -18,29 +18,22 @@
 //! device they come back first.
 
 use crate::ir::builder::Ir;
-use crate::ir::llvm::module_of;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
+use crate::ir::llvm::*;
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
 
 /// Emits the comparison where `ir` stands, and goes on behind it in a new block. The result is the block that
 /// leads to `host`. `cache` is the SCoP's, `work` a double, `hold` the function's slot.
-///
-/// # Safety
-/// All are live and of one function.
-pub(crate) unsafe fn emit(
+pub(crate) fn emit(
     ir: &Ir,
-    function: LLVMValueRef,
-    (cache, work): (LLVMValueRef, LLVMValueRef),
-    hold: Option<LLVMValueRef>,
-    host: LLVMBasicBlockRef,
-) -> LLVMBasicBlockRef {
-    // SAFETY: the caller's promise. Other threads may write both words meanwhile: what the first one points
-    // to was complete before.
-    let shared = |pointer| unsafe {
+    function: Value,
+    (cache, work): (Value, Value),
+    hold: Option<Value>,
+    host: Block,
+) -> Block {
+    let shared = |pointer| {
         let word = ir.load(ir.i64_type(), pointer);
-        LLVMSetOrdering(word, LLVMAtomicOrdering::LLVMAtomicOrderingMonotonic);
-        LLVMSetAlignment(word, 8);
+        word.set_ordering(LLVMAtomicOrdering::LLVMAtomicOrderingMonotonic);
+        word.set_alignment(8);
         word
     };
     let (limit, ask) = (ir.append_block(function, "pollyrs.limit"), ir.append_block(function, "pollyrs.ask"));
@@ -49,13 +42,12 @@ pub(crate) unsafe fn emit(
     ir.at_end(limit);
     let most = shared(ir.cast(LLVMOpcode::LLVMIntToPtr, known, ir.ptr_type()));
     let most = ir.cast(LLVMOpcode::LLVMBitCast, most, ir.double_type());
-    // SAFETY: two live doubles.
-    let small = unsafe { LLVMBuildFCmp(ir.raw(), LLVMRealPredicate::LLVMRealOLE, work, most, c"".as_ptr()) };
+    let small = ir.fcmp(LLVMRealPredicate::LLVMRealOLE, work, most);
     if let Some(hold) = hold {
         let held = ir.append_block(function, "pollyrs.held");
         ir.cond_br(small, held, ask);
         ir.at_end(held);
-        let module = module_of(function);
+        let module = function.module();
         let holds = ir.declare(module, "pollyrs_rt_holds", ir.i32_type(), &[ir.ptr_type()]);
         let holds = ir.call(ir.i32_type(), holds, &[hold]);
         ir.cond_br(ir.icmp(LLVMIntPredicate::LLVMIntEQ, holds, ir.int32(0)), host, ask);

@@ -20,9 +20,9 @@ use crate::host::ranges::Range;
 use crate::host::stencil_parts::{self, Fused};
 use crate::host::stencil_rows;
 use crate::ir::builder::Ir;
+use crate::ir::llvm::*;
 use crate::kernel::module::{FusedKernels, ScalarArg, StencilScalar};
 use inkwell::llvm_sys::LLVMIntPredicate::*;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::stencil::{StencilPlan, plan};
 use pollyrs_scop::ArrayId;
 use std::collections::BTreeMap;
@@ -32,8 +32,8 @@ const COORDINATES: i64 = 1 << 30;
 
 /// Launches of each depth, and whether there is any.
 pub(crate) struct Counts {
-    each: Vec<LLVMValueRef>,
-    any: LLVMValueRef,
+    each: Vec<Value>,
+    any: Value,
 }
 
 /// How many launches fuse steps; none while these kernels are `late`.
@@ -42,7 +42,7 @@ pub(crate) fn count(
     expr: &ExprEmitter<'_>,
     plan: &HostPlan<'_>,
     f: &FusedKernels,
-    late: Option<LLVMValueRef>,
+    late: Option<Value>,
 ) -> Result<Counts, CodegenError> {
     let s = &f.copy.stencil;
     let time = expr.emit_pw_aff(&s.time)?;
@@ -111,20 +111,20 @@ pub(crate) fn scratch_ranges(
 
 /// What the launches of a plan need.
 pub(crate) struct Launcher<'a> {
-    pub function: LLVMValueRef,
+    pub function: Value,
     pub plan: &'a HostPlan<'a>,
     pub fused: &'a FusedKernels,
     /// By parameter index.
-    pub params: &'a [LLVMValueRef],
+    pub params: &'a [Value],
     /// Stack slots for a launch's scalars.
-    pub scalars: LLVMValueRef,
-    pub launch: LLVMValueRef,
-    pub run: LLVMValueRef,
+    pub scalars: Value,
+    pub launch: Value,
+    pub run: Value,
     /// The arrays on the device, in the order of the descriptor.
     pub arrays: &'a [ArrayId],
     /// Stack slots for the scalars of a part, and for what it touches.
-    pub part_scalars: LLVMValueRef,
-    pub parts: LLVMValueRef,
+    pub part_scalars: Value,
+    pub parts: Value,
 }
 
 /// The output rows of a launch.
@@ -132,14 +132,14 @@ pub(crate) struct Launcher<'a> {
 pub(crate) enum Rows {
     All,
     /// First and last.
-    Band([LLVMValueRef; 2]),
+    Band([Value; 2]),
 }
 
 /// A launch, but for its scalars.
 pub(crate) struct Sized {
-    pub blocks: LLVMValueRef,
+    pub blocks: Value,
     /// First and last output row: of the outermost dimension.
-    pub rows: [LLVMValueRef; 2],
+    pub rows: [Value; 2],
 }
 
 /// Emits the fused launches and gives the first time iteration that the ordinary kernels run.
@@ -149,7 +149,7 @@ pub(crate) fn emit_fused(
     l: &Launcher<'_>,
     counts: &Counts,
     range_of: &dyn Fn(ArrayId) -> Option<Range>,
-) -> Result<LLVMValueRef, CodegenError> {
+) -> Result<Value, CodegenError> {
     let f = l.fused;
     let odd = |v| ir.icmp(LLVMIntNE, ir.and(v, ir.int(1)), ir.int(0));
     let (mut launched, mut done) = (ir.int(0), ir.int(0));
@@ -169,7 +169,7 @@ pub(crate) fn emit_fused(
 
         ir.at_end(head);
         let i = ir.phi(ir.i64_type(), &[(ir.int(0), sized)]);
-        let set_time = |scalars: LLVMValueRef| {
+        let set_time = |scalars: Value| {
             for at in positions(l, StencilScalar::Time) {
                 ir.store(ir.add(done, ir.mul(i, fuse)), ir.byte_offset(scalars, ir.int(8 * at as i64)));
             }
@@ -202,7 +202,7 @@ pub(crate) fn emit_fused(
     Ok(done)
 }
 
-fn at_slot(ir: &Ir, l: &Launcher<'_>, i: usize) -> LLVMValueRef {
+fn at_slot(ir: &Ir, l: &Launcher<'_>, i: usize) -> Value {
     ir.byte_offset(l.scalars, ir.int(8 * i as i64))
 }
 
@@ -241,7 +241,7 @@ pub(crate) fn store_scalars(
         (first[0], last[0]) = (lower, upper);
     }
     let extent = |d: usize| ir.add(ir.sub(last[d], first[d]), ir.int(1));
-    let ceil = |a: LLVMValueRef, b: LLVMValueRef| ir.sdiv(ir.add(a, ir.sub(b, ir.int(1))), b);
+    let ceil = |a: Value, b: Value| ir.sdiv(ir.add(a, ir.sub(b, ir.int(1))), b);
     let (mut counts, mut widths) = (BTreeMap::new(), BTreeMap::new());
     let mut height = None;
     for d in 0..s.dims {
@@ -263,7 +263,7 @@ pub(crate) fn store_scalars(
         height,
         [1, 2].map(|axis| counts.get(&axis).copied().unwrap_or(ir.int(1))),
     );
-    let linear = |array: ArrayId, end: bool| -> Result<LLVMValueRef, CodegenError> {
+    let linear = |array: ArrayId, end: bool| -> Result<Value, CodegenError> {
         let r =
             range_of(array).ok_or(CodegenError::Internal("a stencil's array is not on the device".into()))?;
         let bytes = ir.int(i64::from(r.element_bytes));
@@ -276,7 +276,7 @@ pub(crate) fn store_scalars(
     for (i, arg) in l.plan.kernels[l.fused.copy_back].scalars.iter().enumerate() {
         let value = match arg {
             ScalarArg::Param(p) => l.params[*p],
-            ScalarArg::Invariant(v) => slot_value(ir, l.plan.scop.invariants[*v].value.0 as LLVMValueRef),
+            ScalarArg::Invariant(v) => slot_value(ir, host_value(l.plan.scop.invariants[*v].value)),
             ScalarArg::Stencil(at) => match l.fused.scalars[*at] {
                 StencilScalar::Time | StencilScalar::Zero => ir.int(0),
                 StencilScalar::Rows(part) => shape.of(part).rows,

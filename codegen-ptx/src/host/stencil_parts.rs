@@ -18,23 +18,22 @@ use crate::host::part::{self, Entry};
 use crate::host::ranges::Range;
 use crate::host::stencil::{Launcher, Rows, store_scalars};
 use crate::ir::builder::Ir;
+use crate::ir::llvm::*;
 use inkwell::llvm_sys::LLVMIntPredicate::*;
-use inkwell::llvm_sys::core::LLVMGetGlobalParent;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::stencil::{Buffer, StencilPlan, StepAccess};
 use pollyrs_scop::ArrayId;
 
 /// One fused launch, of so many output rows: `back` says whether from the copy to the array.
 pub(crate) struct Fused<'a> {
     pub plan: &'a StencilPlan,
-    pub kernel: LLVMValueRef,
-    pub back: LLVMValueRef,
+    pub kernel: Value,
+    pub back: Value,
     /// First and last row.
-    pub rows: [LLVMValueRef; 2],
+    pub rows: [Value; 2],
     /// What the scalars for all rows are but for those that are stored again.
-    pub blocks: LLVMValueRef,
+    pub blocks: Value,
     /// Sets what a launch has beside the scalars of its shape.
-    pub also: &'a dyn Fn(LLVMValueRef),
+    pub also: &'a dyn Fn(Value),
 }
 
 /// Launches it, on several devices if the run-time library says so.
@@ -53,8 +52,7 @@ pub(crate) fn emit(
         return Ok(());
     }
     let [first, last] = launch.rows;
-    // SAFETY: a live function.
-    let calls = part::Calls::new(ir, unsafe { LLVMGetGlobalParent(l.function) });
+    let calls = part::Calls::new(ir, l.function.module());
     let [up, down] = launch.plan.reach();
     let extent = ir.add(ir.sub(last, first), ir.int(1));
     // A band of fewer rows computes more of others than of its own.
@@ -96,7 +94,7 @@ fn entries(
     expr: &ExprEmitter<'_>,
     l: &Launcher<'_>,
     launch: &Fused<'_>,
-    [first, last]: [LLVMValueRef; 2],
+    [first, last]: [Value; 2],
     range_of: &dyn Fn(ArrayId) -> Option<Range>,
 ) -> Result<Vec<Entry>, CodegenError> {
     let missing = || CodegenError::Internal("a stencil's array is not on the device".into());
@@ -114,7 +112,7 @@ fn entries(
         let own = rows_of(ir, expr, l, b, &range, [first, last])?;
         let (above, below) = (ir.sub(first, ir.int(up)), ir.add(last, ir.int(down)));
         let around = rows_of(ir, expr, l, b, &range, [above, below])?;
-        let either = |when: LLVMValueRef, a: [LLVMValueRef; 2], b: [LLVMValueRef; 2]| {
+        let either = |when: Value, a: [Value; 2], b: [Value; 2]| {
             [ir.select(when, a[0], b[0]), ir.select(when, a[1], b[1])]
         };
         let (touched, written) = match (b.live, copy_of(b.array)) {
@@ -157,12 +155,12 @@ fn rows_of(
     l: &Launcher<'_>,
     b: &Buffer,
     range: &Range,
-    [first, last]: [LLVMValueRef; 2],
-) -> Result<[LLVMValueRef; 2], CodegenError> {
+    [first, last]: [Value; 2],
+) -> Result<[Value; 2], CodegenError> {
     let array = l.plan.scop.array(b.array);
     let dims = array.dims();
     let lead = b.selectors.len();
-    let linear = |row: LLVMValueRef| -> Result<LLVMValueRef, CodegenError> {
+    let linear = |row: Value| -> Result<Value, CodegenError> {
         let mut index = ir.int(0);
         for d in 0..dims {
             if d > 0 {

@@ -12,10 +12,9 @@
 //! doubles 902 and 853; heat2d and gradient3d the same; always with fewer, laplacian2d 1475.
 
 use crate::ir::builder::Ir;
-use crate::ir::llvm::hint_loops;
+use crate::ir::llvm::*;
 use crate::kernel::module::Part;
 use inkwell::llvm_sys::LLVMIntPredicate::*;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::stencil::StencilPlan;
 
 /// Multiprocessors of the largest current device (H200). A smaller one runs more waves of the same blocks.
@@ -37,12 +36,12 @@ const UNEVEN: [i64; 2] = [1, 10];
 /// The blocks of one part of the columns.
 #[derive(Clone, Copy)]
 pub(crate) struct Share {
-    pub columns: LLVMValueRef,
+    pub columns: Value,
     /// Rows of a block, and how many of them the first one does not have.
-    pub rows: LLVMValueRef,
-    pub less: LLVMValueRef,
+    pub rows: Value,
+    pub less: Value,
     /// Blocks one above the other.
-    pub above: LLVMValueRef,
+    pub above: Value,
 }
 
 /// All blocks of a launch.
@@ -60,7 +59,7 @@ impl Shape {
     }
 
     /// The number of blocks.
-    pub fn blocks(&self, ir: &Ir) -> LLVMValueRef {
+    pub fn blocks(&self, ir: &Ir) -> Value {
         let of = |s: Share| ir.mul(s.columns, s.above);
         ir.add(of(self.side), of(self.middle))
     }
@@ -69,10 +68,10 @@ impl Shape {
 /// The blocks for a height, if the stencil has rows, and numbers of columns of blocks along y and x.
 pub(crate) fn shape(
     ir: &Ir,
-    function: LLVMValueRef,
+    function: Value,
     p: &StencilPlan,
-    height: Option<LLVMValueRef>,
-    counts: [LLVMValueRef; 2],
+    height: Option<Value>,
+    counts: [Value; 2],
 ) -> Shape {
     let [lines, across] = counts;
     let all = ir.mul(lines, across);
@@ -98,23 +97,23 @@ pub(crate) fn shape(
     Shape { side: share(0), middle: share(1) }
 }
 
-fn ceil(ir: &Ir, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
+fn ceil(ir: &Ir, a: Value, b: Value) -> Value {
     ir.sdiv(ir.add(a, ir.sub(b, ir.int(1))), b)
 }
 
-fn smin(ir: &Ir, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
+fn smin(ir: &Ir, a: Value, b: Value) -> Value {
     ir.select(ir.icmp(LLVMIntSLT, a, b), a, b)
 }
 
 /// How many rows fewer than the others the first and the last block have: theirs take longer, since boxes end
 /// there.
-fn fewer(ir: &Ir, p: &StencilPlan, rows: LLVMValueRef) -> LLVMValueRef {
+fn fewer(ir: &Ir, p: &StencilPlan, rows: Value) -> Value {
     let most = ir.int(p.max_lag() + (p.unroll + p.ahead) as i64);
     smin(ir, ir.sdiv(rows, ir.int(3)), most)
 }
 
 /// Blocks one above the other.
-fn row_blocks(ir: &Ir, p: &StencilPlan, height: LLVMValueRef, rows: LLVMValueRef) -> LLVMValueRef {
+fn row_blocks(ir: &Ir, p: &StencilPlan, height: Value, rows: Value) -> Value {
     let covered = ir.sub(ir.add(height, fewer(ir, p, rows)), ir.int(1));
     let blocks = ir.add(ir.sdiv(covered, rows), ir.int(1));
     ir.select(ir.icmp(LLVMIntSGT, height, ir.int(0)), blocks, ir.int(0))
@@ -124,15 +123,15 @@ fn row_blocks(ir: &Ir, p: &StencilPlan, height: LLVMValueRef, rows: LLVMValueRef
 struct Search<'a> {
     ir: &'a Ir,
     p: &'a StencilPlan,
-    height: LLVMValueRef,
+    height: Value,
     /// Columns of blocks, of the sides and of the others.
-    columns: [LLVMValueRef; 2],
+    columns: [Value; 2],
 }
 
 impl Search<'_> {
     /// Rows of a block at the sides and of another. A loop, which is kept: unrolled, its divisions would be
     /// most of what the compiler has to do for the host's code.
-    fn run(&self, function: LLVMValueRef) -> [LLVMValueRef; 2] {
+    fn run(&self, function: Value) -> [Value; 2] {
         let ir = self.ir;
         let packed = BLOCKS_EACH.iter().rev().fold(0, |all, each| (all << EACH_BITS) | (each - 1));
         let (before, body, after) = (
@@ -158,15 +157,14 @@ impl Search<'_> {
             ir.add_incoming(phi, next, body);
         }
         let end = ir.cond_br(ir.icmp(LLVMIntNE, rest, ir.int(0)), body, after);
-        // SAFETY: live handles of the host's context.
-        unsafe { hint_loops(ir.ctx, function, "llvm.loop.unroll.disable", None, |e| e == end) };
+        hint_loops(function, "llvm.loop.unroll.disable", None, |e| e == end);
         ir.at_end(after);
         rows.map(|r| ir.smax(r, ir.int(1)))
     }
 
     /// The time, without a unit, with about so many blocks a multiprocessor, and the rows of a block;
     /// `apart`: with fewer for the sides.
-    fn candidate(&self, each: LLVMValueRef, apart: bool) -> (LLVMValueRef, [LLVMValueRef; 2]) {
+    fn candidate(&self, each: Value, apart: bool) -> (Value, [Value; 2]) {
         let Search { ir, p, height, columns: [sides, middle] } = *self;
         let one = ir.int(1);
         let halo = ir.int(p.warm_up() + p.drain());

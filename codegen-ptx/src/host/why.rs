@@ -14,7 +14,7 @@
 use crate::CodegenError;
 use crate::affine::expr::ExprEmitter;
 use crate::ir::builder::Ir;
-use inkwell::llvm_sys::prelude::LLVMValueRef;
+use crate::ir::llvm::*;
 use pollyrs_isl as isl;
 use pollyrs_isl::DimType;
 use pollyrs_scop::{Assumption, Scop};
@@ -38,7 +38,7 @@ pub(crate) enum Fails {
     /// Whenever the check does and nothing before it in the list.
     Always,
     /// Computed with the check: whether it holds, and the two values.
-    Known(LLVMValueRef, LLVMValueRef, LLVMValueRef),
+    Known(Value, Value, Value),
     /// Where parameters are in neither of two sets; the values on its sides.
     Outside(isl::Set, isl::Set, Option<(isl::PwAff, isl::PwAff)>),
 }
@@ -48,7 +48,7 @@ pub(crate) fn emit(
     ir: &Ir,
     expr: &ExprEmitter<'_>,
     fails: &Fails,
-) -> Result<(LLVMValueRef, LLVMValueRef, LLVMValueRef), CodegenError> {
+) -> Result<(Value, Value, Value), CodegenError> {
     let none = || ir.int(0);
     Ok(match fails {
         Fails::Always => (ir.bool(false), none(), none()),

@@ -1,21 +1,25 @@
-//! A thin safe builder over LLVM's C API: only what the host plan and the kernels need, on raw value handles,
-//! because the model's handles are raw too.
+//! A builder of instructions: only what the host plan and the kernels need, on typed handles.
 //!
 //! # Invariants
-//! - Every handle given to a method is live and belongs to the builder's context; the crate gets handles from
-//!   the host module, which outlives all of code generation, or from this builder.
+//! - Every handle given to a method belongs to the builder's context; the crate gets handles from the host module, which outlives all of code
+//!   generation, or from this builder.
 //! - Integers are `i64` unless a name says otherwise.
 
 use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
+use inkwell::llvm_sys::prelude::{LLVMBuilderRef, LLVMTypeRef};
+use inkwell::llvm_sys::{
+    LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMInlineAsmDialect, LLVMIntPredicate, LLVMOpcode,
+    LLVMRealPredicate,
+};
+pub(crate) use pollyrs_llvm_shim::ir::c_string;
+use pollyrs_llvm_shim::ir::{Block, Context, Module, Type, Value};
 use std::cell::RefCell;
-use std::ffi::{CStr, CString};
+use std::ffi::c_char;
 
 /// An instruction builder positioned in some block.
 pub struct Ir {
     builder: LLVMBuilderRef,
-    pub ctx: LLVMContextRef,
+    pub ctx: Context,
     /// What accesses are made for, until it is set anew; see [`Ir::note`].
     site: RefCell<Option<Noted>>,
 }
@@ -27,13 +31,7 @@ impl Drop for Ir {
     }
 }
 
-/// `text` as a C string; inner NULs (which LLVM names may not hold anyway) end it.
-pub fn c_string(text: &str) -> CString {
-    let end = text.find('\0').unwrap_or(text.len());
-    CString::new(&text[..end]).unwrap_or_default()
-}
-
-const EMPTY: &CStr = c"";
+const EMPTY: *const c_char = c"".as_ptr();
 
 /// What [`Ir::note`] said.
 struct Noted {
@@ -48,10 +46,40 @@ pub(crate) const SPARE: &str = "spare";
 /// The kind of metadata that [`Ir::note`] leaves.
 pub(crate) const SITE: &str = "pollyrs.site";
 
+/// Instructions that one call makes, at the builder's place.
+macro_rules! instructions {
+    ($($(#[$meta:meta])* $name:ident($($arg:ident: $ty:ty),*) = |$ir:ident| $call:expr;)*) => { $(
+        $(#[$meta])*
+        pub fn $name(&self, $($arg: $ty),*) -> Value {
+            let $ir = self;
+            // SAFETY: a live builder, and live handles of its context; arrays live through the call.
+            unsafe { Value::new($call) }
+        }
+    )* };
+}
+
+/// Operations on two values of one type.
+macro_rules! binary {
+    ($($name:ident = $op:ident;)*) => { $(
+        pub fn $name(&self, a: Value, b: Value) -> Value {
+            self.binary(LLVMOpcode::$op, a, b)
+        }
+    )* };
+}
+
+macro_rules! cast {
+    ($($name:ident = $op:ident;)*) => { $(
+        pub fn $name(&self, v: Value, ty: Type) -> Value {
+            self.cast(LLVMOpcode::$op, v, ty)
+        }
+    )* };
+}
+
+/// Places and notes.
 impl Ir {
-    pub fn new(ctx: LLVMContextRef) -> Ir {
+    pub fn new(ctx: Context) -> Ir {
         // SAFETY: live context.
-        Ir { builder: unsafe { LLVMCreateBuilderInContext(ctx) }, ctx, site: RefCell::new(None) }
+        Ir { builder: unsafe { LLVMCreateBuilderInContext(ctx.raw()) }, ctx, site: RefCell::new(None) }
     }
 
     /// From now on, accesses of kernels carry who makes them (a statement, a copy) and the name of the array,
@@ -68,305 +96,372 @@ impl Ir {
     }
 
     /// Attaches what [`Ir::note`] said to a load or store.
-    pub(crate) fn mark_access(&self, access: LLVMValueRef) {
+    pub(crate) fn mark_access(&self, access: Value) {
         let site = self.site.borrow();
         let Some(Noted { what, array, spare }) = site.as_ref() else { return };
-        // SAFETY: live context and instruction; strings are passed with their lengths.
-        unsafe {
-            let text = |t: &str| LLVMMDStringInContext2(self.ctx, t.as_ptr().cast(), t.len());
-            let mut parts = [text(what), text(array), text(if *spare { SPARE } else { "" })];
-            let node = LLVMMDNodeInContext2(self.ctx, parts.as_mut_ptr(), parts.len());
-            let kind = LLVMGetMDKindIDInContext(self.ctx, SITE.as_ptr().cast(), SITE.len() as u32);
-            LLVMSetMetadata(access, kind, LLVMMetadataAsValue(self.ctx, node));
-        }
+        let parts = [what.as_str(), array, if *spare { SPARE } else { "" }].map(|t| self.ctx.text_node(t));
+        access.set_metadata(self.ctx.kind(SITE), Some(self.ctx.node(&parts)));
     }
 
     /// Says that a conditional branch rarely goes to its first successor.
-    pub fn mark_rare(&self, branch: LLVMValueRef) {
-        const NAMES: [&str; 2] = ["prof", "branch_weights"];
-        // SAFETY: live context and instruction; strings are passed with their lengths.
-        unsafe {
-            let kind = LLVMGetMDKindIDInContext(self.ctx, NAMES[0].as_ptr().cast(), NAMES[0].len() as u32);
-            let name = LLVMMDStringInContext2(self.ctx, NAMES[1].as_ptr().cast(), NAMES[1].len());
-            let weights = [1, 1 << 16].map(|w| LLVMValueAsMetadata(self.int32(w)));
-            let mut parts = [name, weights[0], weights[1]];
-            let node = LLVMMDNodeInContext2(self.ctx, parts.as_mut_ptr(), parts.len());
-            LLVMSetMetadata(branch, kind, LLVMMetadataAsValue(self.ctx, node));
+    pub fn mark_rare(&self, branch: Value) {
+        let [once, often] = [1, 1 << 16].map(|w| self.int32(w));
+        let node = self.ctx.node(&[self.ctx.text_node("branch_weights"), once, often]);
+        branch.set_metadata(self.ctx.kind("prof"), Some(node));
+    }
+
+    pub fn at_end(&self, block: Block) {
+        // SAFETY: a live builder and block.
+        unsafe { LLVMPositionBuilderAtEnd(self.builder, block.raw()) }
+    }
+
+    /// In front of what a block begins with; at the end of an empty one.
+    pub fn at_start(&self, block: Block) {
+        match block.first() {
+            Some(first) => self.before(first),
+            None => self.at_end(block),
         }
     }
 
-    pub fn raw(&self) -> LLVMBuilderRef {
-        self.builder
+    /// # Panics
+    /// For what is in no block.
+    pub fn before(&self, instruction: Value) {
+        instruction.block();
+        // SAFETY: a live builder, and an instruction of a block.
+        unsafe { LLVMPositionBuilderBefore(self.builder, instruction.raw()) }
     }
 
-    pub fn at_end(&self, block: LLVMBasicBlockRef) {
-        // SAFETY: see the module's invariants.
-        unsafe { LLVMPositionBuilderAtEnd(self.builder, block) }
+    /// Where it builds.
+    ///
+    /// # Panics
+    /// Before it was given a place.
+    pub fn block(&self) -> Block {
+        // SAFETY: a live builder, in a live block.
+        unsafe { Block::new(LLVMGetInsertBlock(self.builder)) }
     }
 
-    pub fn before(&self, instruction: LLVMValueRef) {
-        // SAFETY: see the module's invariants.
-        unsafe { LLVMPositionBuilderBefore(self.builder, instruction) }
+    /// Puts an instruction that is in no block at the builder's place.
+    ///
+    /// # Panics
+    /// For an instruction of a block.
+    pub fn put(&self, instruction: Value) {
+        assert!(instruction.parent().is_none(), "in a block already: {}", instruction.text());
+        // SAFETY: a live builder, and a live instruction in no block.
+        unsafe { LLVMInsertIntoBuilder(self.builder, instruction.raw()) }
     }
 
-    pub fn block(&self) -> LLVMBasicBlockRef {
-        // SAFETY: the builder is positioned.
-        unsafe { LLVMGetInsertBlock(self.builder) }
+    /// A new block at the end of `function`.
+    pub fn append_block(&self, function: Value, name: &str) -> Block {
+        assert!(function.is_function(), "a block of {}", function.text());
+        // SAFETY: a live context and function.
+        unsafe {
+            let name = c_string(name);
+            Block::new(LLVMAppendBasicBlockInContext(self.ctx.raw(), function.raw(), name.as_ptr()))
+        }
+    }
+}
+
+/// Types and constants.
+impl Ir {
+    pub fn i64_type(&self) -> Type {
+        self.ctx.int_type(64)
     }
 
-    pub fn i64_type(&self) -> LLVMTypeRef {
-        // SAFETY: live context.
-        unsafe { LLVMInt64TypeInContext(self.ctx) }
+    pub fn i32_type(&self) -> Type {
+        self.ctx.int_type(32)
     }
 
-    pub fn i32_type(&self) -> LLVMTypeRef {
-        // SAFETY: live context.
-        unsafe { LLVMInt32TypeInContext(self.ctx) }
+    pub fn i8_type(&self) -> Type {
+        self.ctx.int_type(8)
     }
 
-    pub fn i8_type(&self) -> LLVMTypeRef {
-        // SAFETY: live context.
-        unsafe { LLVMInt8TypeInContext(self.ctx) }
+    pub fn int_type(&self, bits: u32) -> Type {
+        self.ctx.int_type(bits)
     }
 
-    pub fn ptr_type(&self) -> LLVMTypeRef {
-        // SAFETY: live context.
-        unsafe { LLVMPointerTypeInContext(self.ctx, 0) }
+    pub fn ptr_type(&self) -> Type {
+        self.ctx.pointer_type(0)
     }
 
-    pub fn double_type(&self) -> LLVMTypeRef {
-        // SAFETY: live context.
-        unsafe { LLVMDoubleTypeInContext(self.ctx) }
+    pub fn pointer_in(&self, space: u32) -> Type {
+        self.ctx.pointer_type(space)
     }
 
-    pub fn void_type(&self) -> LLVMTypeRef {
-        // SAFETY: live context.
-        unsafe { LLVMVoidTypeInContext(self.ctx) }
+    pub fn vector_type(&self, elem: Type, width: u32) -> Type {
+        elem.vector_of(width)
     }
 
-    pub fn int(&self, v: i64) -> LLVMValueRef {
-        // SAFETY: live context.
-        unsafe { LLVMConstInt(self.i64_type(), v as u64, 1) }
+    pub fn float_type(&self) -> Type {
+        self.ctx.float_type()
     }
 
-    pub fn int32(&self, v: u32) -> LLVMValueRef {
-        // SAFETY: live context.
-        unsafe { LLVMConstInt(self.i32_type(), v as u64, 0) }
+    pub fn double_type(&self) -> Type {
+        self.ctx.double_type()
     }
 
-    pub fn bool(&self, v: bool) -> LLVMValueRef {
-        // SAFETY: live context.
-        unsafe { LLVMConstInt(LLVMInt1TypeInContext(self.ctx), v as u64, 0) }
+    pub fn void_type(&self) -> Type {
+        self.ctx.void_type()
     }
 
-    pub fn null(&self) -> LLVMValueRef {
-        // SAFETY: live context.
-        unsafe { LLVMConstNull(self.ptr_type()) }
+    pub fn int(&self, v: i64) -> Value {
+        self.i64_type().int(v as u64, true)
     }
 
-    pub fn binary(&self, op: LLVMOpcode, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
-        // SAFETY: see the module's invariants.
-        unsafe { LLVMBuildBinOp(self.builder, op, a, b, EMPTY.as_ptr()) }
+    pub fn int32(&self, v: u32) -> Value {
+        self.i32_type().int(v.into(), false)
     }
 
-    pub fn add(&self, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
-        self.binary(LLVMOpcode::LLVMAdd, a, b)
+    pub fn bool(&self, v: bool) -> Value {
+        self.ctx.int_type(1).int(v.into(), false)
     }
 
-    pub fn sub(&self, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
-        self.binary(LLVMOpcode::LLVMSub, a, b)
+    pub fn null(&self) -> Value {
+        self.ptr_type().zero()
+    }
+}
+
+/// Arithmetic.
+impl Ir {
+    /// # Panics
+    /// For operands of two types.
+    #[track_caller]
+    pub fn binary(&self, op: LLVMOpcode, a: Value, b: Value) -> Value {
+        assert_alike(a, b);
+        // SAFETY: a live builder, and live values of one type.
+        unsafe { Value::new(LLVMBuildBinOp(self.builder, op, a.raw(), b.raw(), EMPTY)) }
     }
 
-    pub fn mul(&self, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
-        self.binary(LLVMOpcode::LLVMMul, a, b)
+    binary! {
+        add = LLVMAdd;
+        sub = LLVMSub;
+        mul = LLVMMul;
+        and = LLVMAnd;
+        or = LLVMOr;
+        sdiv = LLVMSDiv;
+        udiv = LLVMUDiv;
+        srem = LLVMSRem;
+        urem = LLVMURem;
+        ashr = LLVMAShr;
+    }
+    cast! {
+        trunc = LLVMTrunc;
+        zext = LLVMZExt;
+        sext = LLVMSExt;
+        addrspace_cast = LLVMAddrSpaceCast;
+        bit_cast = LLVMBitCast;
     }
 
-    pub fn and(&self, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
-        self.binary(LLVMOpcode::LLVMAnd, a, b)
+    /// # Panics
+    /// For operands of two types.
+    #[track_caller]
+    pub fn icmp(&self, p: LLVMIntPredicate, a: Value, b: Value) -> Value {
+        assert_alike(a, b);
+        // SAFETY: a live builder, and live values of one type.
+        unsafe { Value::new(LLVMBuildICmp(self.builder, p, a.raw(), b.raw(), EMPTY)) }
     }
 
-    pub fn or(&self, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
-        self.binary(LLVMOpcode::LLVMOr, a, b)
-    }
-
-    pub fn not(&self, a: LLVMValueRef) -> LLVMValueRef {
-        // SAFETY: see the module's invariants.
-        unsafe { LLVMBuildNot(self.builder, a, EMPTY.as_ptr()) }
-    }
-
-    pub fn icmp(&self, p: LLVMIntPredicate, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
-        // SAFETY: see the module's invariants.
-        unsafe { LLVMBuildICmp(self.builder, p, a, b, EMPTY.as_ptr()) }
+    /// # Panics
+    /// For operands of two types.
+    #[track_caller]
+    pub fn fcmp(&self, p: LLVMRealPredicate, a: Value, b: Value) -> Value {
+        assert_alike(a, b);
+        // SAFETY: a live builder, and live values of one type.
+        unsafe { Value::new(LLVMBuildFCmp(self.builder, p, a.raw(), b.raw(), EMPTY)) }
     }
 
     /// `a > b` of floating-point numbers; not of a NaN.
-    pub fn fcmp_greater(&self, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
-        // SAFETY: live values of one type.
-        unsafe { LLVMBuildFCmp(self.builder, LLVMRealPredicate::LLVMRealOGT, a, b, EMPTY.as_ptr()) }
+    pub fn fcmp_greater(&self, a: Value, b: Value) -> Value {
+        self.fcmp(LLVMRealPredicate::LLVMRealOGT, a, b)
     }
 
-    pub fn select(&self, c: LLVMValueRef, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
-        // SAFETY: see the module's invariants.
-        unsafe { LLVMBuildSelect(self.builder, c, a, b, EMPTY.as_ptr()) }
+    /// # Panics
+    /// For values of two types.
+    #[track_caller]
+    pub fn select(&self, c: Value, a: Value, b: Value) -> Value {
+        assert_alike(a, b);
+        // SAFETY: a live builder, and live values of one type.
+        unsafe { Value::new(LLVMBuildSelect(self.builder, c.raw(), a.raw(), b.raw(), EMPTY)) }
     }
 
-    pub fn smax(&self, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
+    pub fn smax(&self, a: Value, b: Value) -> Value {
         let c = self.icmp(LLVMIntPredicate::LLVMIntSGT, a, b);
         self.select(c, a, b)
     }
 
-    pub fn smin(&self, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
+    pub fn smin(&self, a: Value, b: Value) -> Value {
         let c = self.icmp(LLVMIntPredicate::LLVMIntSLT, a, b);
         self.select(c, a, b)
     }
 
-    pub fn cast(&self, op: LLVMOpcode, v: LLVMValueRef, ty: LLVMTypeRef) -> LLVMValueRef {
-        // SAFETY: see the module's invariants.
-        unsafe { LLVMBuildCast(self.builder, op, v, ty, EMPTY.as_ptr()) }
+    instructions! {
+        exact_sdiv(a: Value, b: Value) = |ir| LLVMBuildExactSDiv(ir.builder, a.raw(), b.raw(), EMPTY);
+        not(a: Value) = |ir| LLVMBuildNot(ir.builder, a.raw(), EMPTY);
+        neg(a: Value) = |ir| LLVMBuildNeg(ir.builder, a.raw(), EMPTY);
+        fneg(a: Value) = |ir| LLVMBuildFNeg(ir.builder, a.raw(), EMPTY);
+        cast(op: LLVMOpcode, v: Value, ty: Type) = |ir| LLVMBuildCast(ir.builder, op, v.raw(), ty.raw(), EMPTY);
+        /// `v`, or some fixed value where `v` is poison or undefined: to branch on it is then no undefined
+        /// behaviour.
+        freeze(v: Value) = |ir| LLVMBuildFreeze(ir.builder, v.raw(), EMPTY);
+        /// Sign-extends or truncates an integer to `i64`.
+        to_i64(v: Value) = |ir| LLVMBuildIntCast2(ir.builder, v.raw(), ir.i64_type().raw(), 1, EMPTY);
+        /// An element of a vector.
+        extract(vector: Value, i: u32) =
+            |ir| LLVMBuildExtractElement(ir.builder, vector.raw(), ir.int32(i).raw(), EMPTY);
+        /// A vector with another element.
+        insert(vector: Value, v: Value, i: u32) =
+            |ir| LLVMBuildInsertElement(ir.builder, vector.raw(), v.raw(), ir.int32(i).raw(), EMPTY);
+        /// A field of a structure.
+        field(structure: Value, at: u32) = |ir| LLVMBuildExtractValue(ir.builder, structure.raw(), at, EMPTY);
+        /// A structure with another field.
+        with_field(structure: Value, v: Value, at: u32) =
+            |ir| LLVMBuildInsertValue(ir.builder, structure.raw(), v.raw(), at, EMPTY);
     }
 
-    /// `v`, or some fixed value where `v` is poison or undefined: to branch on it is then no undefined
-    /// behaviour.
-    pub fn freeze(&self, v: LLVMValueRef) -> LLVMValueRef {
-        // SAFETY: see the module's invariants.
-        unsafe { LLVMBuildFreeze(self.builder, v, EMPTY.as_ptr()) }
-    }
-
-    /// Sign-extends or truncates an integer to `i64`.
-    pub fn to_i64(&self, v: LLVMValueRef) -> LLVMValueRef {
-        // SAFETY: see the module's invariants.
-        unsafe { LLVMBuildIntCast2(self.builder, v, self.i64_type(), 1, EMPTY.as_ptr()) }
-    }
-
-    pub fn ptr_to_int(&self, v: LLVMValueRef) -> LLVMValueRef {
+    pub fn ptr_to_int(&self, v: Value) -> Value {
         self.cast(LLVMOpcode::LLVMPtrToInt, v, self.i64_type())
     }
 
+    /// A vector of these values of type `elem`.
+    pub fn vector(&self, elem: Type, values: &[Value]) -> Value {
+        let all = self.vector_type(elem, values.len() as u32).poison();
+        (0..).zip(values).fold(all, |all, (i, v)| self.insert(all, *v, i))
+    }
+}
+
+/// Memory.
+impl Ir {
     /// `pointer + bytes`, without any claim about objects.
-    pub fn byte_offset(&self, pointer: LLVMValueRef, bytes: LLVMValueRef) -> LLVMValueRef {
-        let mut index = [bytes];
-        // SAFETY: see the module's invariants; the index array lives through the call.
-        unsafe { LLVMBuildGEP2(self.builder, self.i8_type(), pointer, index.as_mut_ptr(), 1, EMPTY.as_ptr()) }
+    pub fn byte_offset(&self, pointer: Value, bytes: Value) -> Value {
+        self.element(self.i8_type(), pointer, bytes)
     }
 
-    pub fn load(&self, ty: LLVMTypeRef, pointer: LLVMValueRef) -> LLVMValueRef {
-        // SAFETY: see the module's invariants.
-        unsafe { LLVMBuildLoad2(self.builder, ty, pointer, EMPTY.as_ptr()) }
+    instructions! {
+        /// The address `base + index * sizeof(elem)`; no claim that it stays inside an object.
+        element(elem: Type, base: Value, index: Value) =
+            |ir| LLVMBuildGEP2(ir.builder, elem.raw(), base.raw(), [index.raw()].as_mut_ptr(), 1, EMPTY);
+        load(ty: Type, pointer: Value) = |ir| LLVMBuildLoad2(ir.builder, ty.raw(), pointer.raw(), EMPTY);
+        store(value: Value, pointer: Value) = |ir| LLVMBuildStore(ir.builder, value.raw(), pointer.raw());
+        alloca(ty: Type, name: &str) = |ir| LLVMBuildAlloca(ir.builder, ty.raw(), c_string(name).as_ptr());
+        /// `bytes` times the byte `v`.
+        fill(pointer: Value, v: Value, bytes: Value, align: u32) =
+            |ir| LLVMBuildMemSet(ir.builder, pointer.raw(), v.raw(), bytes.raw(), align);
+        /// Combines what is at an address with a value, as one operation for those of a scope; what was there.
+        update(op: LLVMAtomicRMWBinOp, pointer: Value, v: Value, order: LLVMAtomicOrdering, scope: u32) =
+            |ir| LLVMBuildAtomicRMWSyncScope(ir.builder, op, pointer.raw(), v.raw(), order, scope);
+        /// Replaces what is at an address if it is `old`: what was there, and whether it was that.
+        exchange(pointer: Value, old: Value, new: Value, order: LLVMAtomicOrdering, scope: u32) =
+            |ir| LLVMBuildAtomicCmpXchgSyncScope(ir.builder, pointer.raw(), old.raw(), new.raw(), order, order, scope);
     }
 
-    pub fn store(&self, value: LLVMValueRef, pointer: LLVMValueRef) -> LLVMValueRef {
-        // SAFETY: see the module's invariants.
-        unsafe { LLVMBuildStore(self.builder, value, pointer) }
+    pub fn load_aligned(&self, ty: Type, from: Value, align: u32) -> Value {
+        let v = self.load(ty, from);
+        v.set_alignment(align);
+        self.mark_access(v);
+        v
     }
 
-    pub fn alloca(&self, ty: LLVMTypeRef, name: &str) -> LLVMValueRef {
-        // SAFETY: see the module's invariants.
-        unsafe { LLVMBuildAlloca(self.builder, ty, c_string(name).as_ptr()) }
+    pub fn store_aligned(&self, v: Value, to: Value, align: u32) {
+        let s = self.store(v, to);
+        s.set_alignment(align);
+        self.mark_access(s);
+    }
+}
+
+/// Control flow and calls.
+impl Ir {
+    instructions! {
+        br(to: Block) = |ir| LLVMBuildBr(ir.builder, to.raw());
+        cond_br(c: Value, t: Block, e: Block) = |ir| LLVMBuildCondBr(ir.builder, c.raw(), t.raw(), e.raw());
+        ret_void() = |ir| LLVMBuildRetVoid(ir.builder);
+        ret(v: Value) = |ir| LLVMBuildRet(ir.builder, v.raw());
+        empty_phi(ty: Type) = |ir| LLVMBuildPhi(ir.builder, ty.raw(), EMPTY);
     }
 
-    pub fn br(&self, to: LLVMBasicBlockRef) -> LLVMValueRef {
-        // SAFETY: see the module's invariants.
-        unsafe { LLVMBuildBr(self.builder, to) }
-    }
-
-    pub fn cond_br(&self, c: LLVMValueRef, t: LLVMBasicBlockRef, e: LLVMBasicBlockRef) -> LLVMValueRef {
-        // SAFETY: see the module's invariants.
-        unsafe { LLVMBuildCondBr(self.builder, c, t, e) }
-    }
-
-    pub fn ret_void(&self) -> LLVMValueRef {
-        // SAFETY: see the module's invariants.
-        unsafe { LLVMBuildRetVoid(self.builder) }
-    }
-
-    pub fn phi(&self, ty: LLVMTypeRef, incoming: &[(LLVMValueRef, LLVMBasicBlockRef)]) -> LLVMValueRef {
-        // SAFETY: see the module's invariants.
-        let phi = unsafe { LLVMBuildPhi(self.builder, ty, EMPTY.as_ptr()) };
-        for (v, b) in incoming {
-            self.add_incoming(phi, *v, *b);
-        }
+    pub fn phi(&self, ty: Type, incoming: &[(Value, Block)]) -> Value {
+        let phi = self.empty_phi(ty);
+        incoming.iter().for_each(|(v, b)| self.add_incoming(phi, *v, *b));
         phi
     }
 
-    pub fn add_incoming(&self, phi: LLVMValueRef, value: LLVMValueRef, block: LLVMBasicBlockRef) {
-        let (mut v, mut b) = (value, block);
-        // SAFETY: see the module's invariants; one value, one block.
-        unsafe { LLVMAddIncoming(phi, &mut v, &mut b, 1) }
+    pub fn add_incoming(&self, phi: Value, value: Value, block: Block) {
+        phi.add_incoming(value, block);
     }
 
-    /// A new block at the end of `function`.
-    pub fn append_block(&self, function: LLVMValueRef, name: &str) -> LLVMBasicBlockRef {
-        // SAFETY: see the module's invariants.
-        unsafe { LLVMAppendBasicBlockInContext(self.ctx, function, c_string(name).as_ptr()) }
+    /// Calls what is of type `ty`.
+    fn call_typed(&self, ty: Type, callee: Value, args: &[Value]) -> Value {
+        let mut args: Vec<_> = args.iter().map(|a| a.raw()).collect();
+        let (at, count) = (args.as_mut_ptr(), args.len() as u32);
+        // SAFETY: a live builder, and live handles of its context; the array lives through the call.
+        unsafe { Value::new(LLVMBuildCall2(self.builder, ty.raw(), callee.raw(), at, count, EMPTY)) }
     }
 
     /// Calls `callee`, a function of type `ret(params)` whose parameter types are those of `args`.
-    pub fn call(&self, ret: LLVMTypeRef, callee: LLVMValueRef, args: &[LLVMValueRef]) -> LLVMValueRef {
-        let mut args = args.to_vec();
-        // SAFETY: see the module's invariants; the arrays live through the calls.
-        unsafe {
-            let mut types: Vec<LLVMTypeRef> = args.iter().map(|a| LLVMTypeOf(*a)).collect();
-            let ty = LLVMFunctionType(ret, types.as_mut_ptr(), types.len() as u32, 0);
-            LLVMBuildCall2(self.builder, ty, callee, args.as_mut_ptr(), args.len() as u32, EMPTY.as_ptr())
-        }
+    pub fn call(&self, ret: Type, callee: Value, args: &[Value]) -> Value {
+        let types: Vec<Type> = args.iter().map(|a| a.ty()).collect();
+        self.call_typed(ret.function(&types), callee, args)
+    }
+
+    /// Calls a function with arguments of its parameters' types.
+    pub fn call_function(&self, f: Value, args: &[Value]) -> Value {
+        self.call_typed(f.value_type(), f, args)
+    }
+
+    /// A call of inline assembly. With side effects it stays where it is, and may do anything to memory.
+    pub fn assembly(
+        &self,
+        ty: Type,
+        text: &str,
+        constraints: &str,
+        side_effects: bool,
+        operands: &[Value],
+    ) -> Value {
+        // SAFETY: a function type; strings are passed with their lengths.
+        let asm = unsafe {
+            Value::new(LLVMGetInlineAsm(
+                ty.raw(),
+                text.as_ptr().cast(),
+                text.len(),
+                constraints.as_ptr().cast(),
+                constraints.len(),
+                side_effects.into(),
+                0,
+                LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
+                0,
+            ))
+        };
+        self.call_typed(ty, asm, operands)
     }
 
     /// The function `name` of `module`, declared as `ret(params)` if it is not there.
-    pub fn declare(
-        &self,
-        module: LLVMModuleRef,
-        name: &str,
-        ret: LLVMTypeRef,
-        params: &[LLVMTypeRef],
-    ) -> LLVMValueRef {
-        let mut params = params.to_vec();
-        // SAFETY: see the module's invariants; the array lives through the call.
-        unsafe {
-            let name = c_string(name);
-            let f = LLVMGetNamedFunction(module, name.as_ptr());
-            if !f.is_null() {
-                return f;
-            }
-            let ty = LLVMFunctionType(ret, params.as_mut_ptr(), params.len() as u32, 0);
-            LLVMAddFunction(module, name.as_ptr(), ty)
-        }
+    pub fn declare(&self, module: Module, name: &str, ret: Type, params: &[Type]) -> Value {
+        module.declare(name, ret.function(params))
     }
 
     /// `{ value, overflow } = llvm.<op>.with.overflow.i64(a, b)`; `op` is `sadd`, `ssub` or `smul`.
-    pub fn with_overflow(&self, op: &str, a: LLVMValueRef, b: LLVMValueRef) -> (LLVMValueRef, LLVMValueRef) {
+    pub fn with_overflow(&self, op: &str, a: Value, b: Value) -> (Value, Value) {
         let name = format!("llvm.{op}.with.overflow");
-        let mut types = [self.i64_type()];
-        let mut args = [a, b];
+        let mut types: [LLVMTypeRef; 1] = [self.i64_type().raw()];
+        let module = self.block().function().module();
         // SAFETY: the intrinsic exists for i64; the builder is positioned inside a module.
-        unsafe {
+        let (f, ty) = unsafe {
             let id = LLVMLookupIntrinsicID(name.as_ptr().cast(), name.len());
-            let module = LLVMGetGlobalParent(LLVMGetBasicBlockParent(self.block()));
-            let f = LLVMGetIntrinsicDeclaration(module, id, types.as_mut_ptr(), 1);
-            let ty = LLVMIntrinsicGetType(self.ctx, id, types.as_mut_ptr(), 1);
-            let r = LLVMBuildCall2(self.builder, ty, f, args.as_mut_ptr(), 2, EMPTY.as_ptr());
-            (
-                LLVMBuildExtractValue(self.builder, r, 0, EMPTY.as_ptr()),
-                LLVMBuildExtractValue(self.builder, r, 1, EMPTY.as_ptr()),
-            )
-        }
+            let f = LLVMGetIntrinsicDeclaration(module.raw(), id, types.as_mut_ptr(), 1);
+            let ty = LLVMIntrinsicGetType(self.ctx.raw(), id, types.as_mut_ptr(), 1);
+            (Value::new(f), Type::new(ty))
+        };
+        let r = self.call_typed(ty, f, &[a, b]);
+        (self.field(r, 0), self.field(r, 1))
+    }
+
+    /// The number of a scope of atomic operations.
+    pub fn scope(&self, name: &str) -> u32 {
+        // SAFETY: a live context; the name is passed with its length.
+        unsafe { LLVMGetSyncScopeID(self.ctx.raw(), name.as_ptr().cast(), name.len()) }
     }
 }
 
-/// The terminator of a block, if it has one.
-pub fn terminator(block: LLVMBasicBlockRef) -> Option<LLVMValueRef> {
-    // SAFETY: a live block.
-    let t = unsafe { LLVMGetBasicBlockTerminator(block) };
-    (!t.is_null()).then_some(t)
-}
-
-/// Removes an instruction that has no uses.
-pub fn erase(instruction: LLVMValueRef) {
-    // SAFETY: a live instruction without uses.
-    unsafe { LLVMInstructionEraseFromParent(instruction) }
-}
-
-/// The context of a module.
-pub fn module_context(module: LLVMModuleRef) -> LLVMContextRef {
-    // SAFETY: a live module.
-    unsafe { LLVMGetModuleContext(module) }
+/// LLVM folds constants as it builds, and expects of these what its verifier asks of instructions.
+#[track_caller]
+fn assert_alike(a: Value, b: Value) {
+    assert!(a.ty() == b.ty(), "values of two types: {} and {}", a.text(), b.text());
 }

@@ -1,93 +1,60 @@
 //! Functions of a module and calls of them: looked up, replaced, verified.
 
-use crate::ir::builder::{Ir, c_string};
+use crate::ir::builder::Ir;
 use crate::ir::error::{Result, internal};
 use crate::ir::llvm::*;
-use inkwell::llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
+use inkwell::llvm_sys::LLVMTypeKind;
 
 /// Replaces every call of the function `name` by what `f` builds in front of it, and removes the declaration.
 pub(crate) fn replace_calls(
-    module: LLVMModuleRef,
-    function: LLVMValueRef,
-    mut f: impl FnMut(&Ir, LLVMValueRef) -> Result<LLVMValueRef>,
+    module: Module,
+    function: Value,
+    mut f: impl FnMut(&Ir, Value) -> Result<Value>,
 ) -> Result<()> {
-    // SAFETY: live module and function; a call is removed after its uses are replaced.
-    unsafe {
-        let ir = Ir::new(LLVMGetModuleContext(module));
-        for call in calls_of(function) {
-            ir.before(call);
-            let new = f(&ir, call)?;
-            if LLVMGetTypeKind(LLVMTypeOf(call)) != LLVMTypeKind::LLVMVoidTypeKind {
-                LLVMReplaceAllUsesWith(call, new);
-            }
-            LLVMInstructionEraseFromParent(call);
+    let ir = Ir::new(module.context());
+    for call in function.calls() {
+        ir.before(call);
+        let new = f(&ir, call)?;
+        if call.ty().kind() != LLVMTypeKind::LLVMVoidTypeKind {
+            call.replace_uses(new);
         }
-        if !LLVMGetFirstUse(function).is_null() {
-            return internal(format!("{} is used other than by calls", name_of(function)));
-        }
-        LLVMDeleteFunction(function);
+        // SAFETY: nothing uses it any more.
+        unsafe { call.erase() };
     }
+    if function.is_used() {
+        return internal(format!("{} is used other than by calls", function.name()));
+    }
+    // SAFETY: nothing uses it any more.
+    unsafe { function.delete_function() };
     Ok(())
 }
 
-/// The function `name`, if the module has it.
-pub(crate) fn find_function(module: LLVMModuleRef, name: &str) -> Option<LLVMValueRef> {
-    let name = c_string(name);
-    // SAFETY: live module.
-    let f = unsafe { LLVMGetNamedFunction(module, name.as_ptr()) };
-    (!f.is_null()).then_some(f)
-}
-
 /// What detection said of a call that may set `errno`; empty where nothing in the loop looks at it.
-pub(crate) fn errno_attribute(call: LLVMValueRef) -> Option<LLVMAttributeRef> {
-    const KEY: &str = pollyrs_llvm_shim::ERRNO;
-    // SAFETY: a live value; attributes are asked of calls only.
-    let found = unsafe {
-        if LLVMIsACallInst(call).is_null() {
-            return None;
-        }
-        LLVMGetCallSiteStringAttribute(call, FUNCTION, KEY.as_ptr().cast(), KEY.len() as u32)
-    };
-    (!found.is_null()).then_some(found)
+pub(crate) fn errno_attribute(call: Value) -> Option<String> {
+    call.call_attribute(pollyrs_llvm_shim::ERRNO)
 }
 
 /// Whether the call is one that detection made pure although it may set `errno`.
-pub(crate) fn may_be_set(call: LLVMValueRef) -> bool {
+pub(crate) fn may_be_set(call: Value) -> bool {
     errno_attribute(call).is_some()
 }
 
 /// Whether the call stands for a branch that leaves the loop where its condition does not hold.
-pub(crate) fn is_check(call: LLVMValueRef) -> bool {
-    // SAFETY: a live value; its callee is asked of a call only.
-    let callee = unsafe {
-        if LLVMIsACallInst(call).is_null() {
-            return false;
-        }
-        LLVMGetCalledValue(call)
-    };
-    name_of(callee) == pollyrs_llvm_shim::CHECK
+pub(crate) fn is_check(call: Value) -> bool {
+    call.is_call() && call.callee().name() == pollyrs_llvm_shim::CHECK
 }
 
 /// Whether a kernel reports what the call does, in the fault cell.
-pub(crate) fn is_reported(call: LLVMValueRef) -> bool {
+pub(crate) fn is_reported(call: Value) -> bool {
     may_be_set(call) || is_check(call)
 }
 
 /// LLVM's verifier.
-pub(crate) fn verify(module: LLVMModuleRef) -> Result<()> {
-    let mut message = std::ptr::null_mut();
-    // SAFETY: a live module; the message is ours.
-    let broken =
-        unsafe { LLVMVerifyModule(module, LLVMVerifierFailureAction::LLVMReturnStatusAction, &mut message) };
-    let text = take_message(message);
-    if broken != 0 { internal(format!("broken kernel module: {text}")) } else { Ok(()) }
+pub(crate) fn verify(module: Module) -> Result<()> {
+    module.verify().or_else(|text| internal(format!("broken kernel module: {text}")))
 }
 
 /// Whether an instruction is a store.
-pub(crate) fn is_store(i: LLVMValueRef) -> bool {
-    // SAFETY: an instruction of the host.
-    unsafe { LLVMGetInstructionOpcode(i) == LLVMOpcode::LLVMStore }
+pub(crate) fn is_store(i: Value) -> bool {
+    i.is_store()
 }

@@ -3,8 +3,7 @@
 //! Kernel IR has calls of these functions (`pollyrs.…`); [`crate::device`] replaces them, by instructions of
 //! PTX or by calls of the run-time library.
 
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
+use crate::ir::llvm::*;
 
 pub(crate) const BLOCK_ID: &str = "pollyrs.block_id";
 pub(crate) const THREAD_ID: [&str; 3] = ["pollyrs.thread_id.x", "pollyrs.thread_id.y", "pollyrs.thread_id.z"];
@@ -23,10 +22,8 @@ pub(crate) const SHARED: &str = "pollyrs.shared";
 pub(crate) const EMU_BARRIER: &str = "pollyrs_rt_emu_barrier";
 
 /// The thread descriptor of the kernel that a call is in.
-pub(crate) fn thread_of(call: LLVMValueRef) -> LLVMValueRef {
-    // SAFETY: a live call in a function made by `with_host_signature`, whose first argument is the
-    // descriptor.
-    unsafe { LLVMGetParam(LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)), 0) }
+pub(crate) fn thread_of(call: Value) -> Value {
+    call.block().function().param(0)
 }
 
 /// The run-time library's.

@@ -1,38 +1,20 @@
 //! Types of values, of the model's elements, and of kernel arguments.
 
 use crate::ir::builder::Ir;
+use crate::ir::llvm::*;
 use inkwell::llvm_sys::LLVMTypeKind;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
-use pollyrs_scop::ElemType;
-
-pub(crate) fn type_of(v: LLVMValueRef) -> LLVMTypeRef {
-    // SAFETY: a live value.
-    unsafe { LLVMTypeOf(v) }
-}
+use pollyrs_scop::{ElemType, ValueHandle};
 
 /// The type of a host value.
-pub(crate) fn host_type(value: usize) -> LLVMTypeRef {
-    // SAFETY: a handle of the scop is a live value (promise of `build_kernels`' caller).
-    unsafe { LLVMTypeOf(value as LLVMValueRef) }
-}
-
-pub(crate) fn type_kind(ty: LLVMTypeRef) -> LLVMTypeKind {
-    // SAFETY: live type.
-    unsafe { LLVMGetTypeKind(ty) }
-}
-
-/// The width of an integer type.
-pub(crate) fn int_width(ty: LLVMTypeRef) -> Option<u32> {
-    // SAFETY: live type.
-    (type_kind(ty) == LLVMTypeKind::LLVMIntegerTypeKind).then(|| unsafe { LLVMGetIntTypeWidth(ty) })
+pub(crate) fn host_type(value: usize) -> Type {
+    host_value(ValueHandle(value)).ty()
 }
 
 /// The argument type for an invariant of type `ty`. Narrow and odd integers travel in a wider one: PTX has no
 /// parameter type for them, and every slot has 8 bytes of which the upper ones may hold anything.
-pub(crate) fn slot_type(ir: &Ir, ty: LLVMTypeRef) -> Option<LLVMTypeRef> {
-    match type_kind(ty) {
-        LLVMTypeKind::LLVMIntegerTypeKind => match int_width(ty)? {
+pub(crate) fn slot_type(ir: &Ir, ty: Type) -> Option<Type> {
+    match ty.kind() {
+        LLVMTypeKind::LLVMIntegerTypeKind => match ty.int_width()? {
             0..=32 => Some(ir.int_type(32)),
             33..=64 => Some(ir.i64_type()),
             _ => None,
@@ -45,16 +27,13 @@ pub(crate) fn slot_type(ir: &Ir, ty: LLVMTypeRef) -> Option<LLVMTypeRef> {
     }
 }
 
-pub(crate) fn llvm_elem(ir: &Ir, elem: ElemType) -> LLVMTypeRef {
-    // SAFETY: live context.
-    unsafe {
-        match elem {
-            ElemType::F16 => LLVMHalfTypeInContext(ir.ctx),
-            ElemType::BF16 => LLVMBFloatTypeInContext(ir.ctx),
-            ElemType::F32 => LLVMFloatTypeInContext(ir.ctx),
-            ElemType::F64 => LLVMDoubleTypeInContext(ir.ctx),
-            ElemType::Int(bits) => ir.int_type(bits),
-        }
+pub(crate) fn llvm_elem(ir: &Ir, elem: ElemType) -> Type {
+    match elem {
+        ElemType::F16 => ir.ctx.half_type(),
+        ElemType::BF16 => ir.ctx.bfloat_type(),
+        ElemType::F32 => ir.ctx.float_type(),
+        ElemType::F64 => ir.ctx.double_type(),
+        ElemType::Int(bits) => ir.int_type(bits),
     }
 }
 

@@ -5,12 +5,10 @@ use crate::ir::builder::Ir;
 use crate::ir::error::{Result, internal, unsupported};
 use crate::ir::intrinsics::{BARRIER, OPAQUE};
 use crate::ir::llvm::*;
-use crate::ir::llvm::{alignment_of, function_of};
 use crate::kernel::plan::Plan;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_schedule::{MappedKernel, MappedScop};
-use pollyrs_scop::{ArrayId, Scop, StmtId};
+use pollyrs_scop::{ArrayId, Scop, StmtId, ValueHandle};
 use std::collections::BTreeMap;
 
 /// The state while one kernel is built.
@@ -18,25 +16,25 @@ pub(crate) struct KernelBuilder<'a, S> {
     pub scop: &'a Scop,
     pub mapped: &'a MappedScop,
     pub kernel: &'a MappedKernel,
-    pub module: LLVMModuleRef,
+    pub module: Module,
     pub ir: &'a Ir,
     /// Parameters and mapping parameters: what is known in the entry block.
     pub emit: ExprEmitter<'a>,
     /// The address of `[0, ..., 0]`, or of the thread's cell.
-    pub arrays: BTreeMap<ArrayId, LLVMValueRef>,
+    pub arrays: BTreeMap<ArrayId, Value>,
     /// By host value.
-    pub invariants: BTreeMap<usize, LLVMValueRef>,
+    pub invariants: BTreeMap<usize, Value>,
     /// Sizes of array dimensions, computed in the entry block.
-    pub sizes: BTreeMap<(ArrayId, usize), LLVMValueRef>,
+    pub sizes: BTreeMap<(ArrayId, usize), Value>,
     /// The branch that ends the entry block.
-    pub entry_end: LLVMValueRef,
+    pub entry_end: Value,
     pub plans: BTreeMap<StmtId, Plan>,
     pub has_barrier: bool,
     /// Set if the blocks are tasks of a graph.
     pub task: Option<Task>,
     /// Whether what happens at the instance at hand is reported: its point is one that the program computes,
     /// from values that it has there. `None`: all are.
-    pub counts: Option<LLVMValueRef>,
+    pub counts: Option<Value>,
     /// Where elements are that statements access ([`Storage`](crate::kernel::storage::Storage)).
     pub storage: S,
 }
@@ -44,14 +42,14 @@ pub(crate) struct KernelBuilder<'a, S> {
 /// What a block knows that waits for others ([`MappedKernel::graph`]).
 pub(crate) struct Task {
     /// The counter and the flags.
-    pub flags: LLVMValueRef,
+    pub flags: Value,
     /// The linear index of the thread, an `i32`.
-    pub thread: LLVMValueRef,
+    pub thread: Value,
     /// The number of the block.
-    pub own: LLVMValueRef,
+    pub own: Value,
     /// The smallest coordinate and the number of tiles along each dimension of the grid, but for the number
     /// along the first.
-    pub grid: Vec<(LLVMValueRef, LLVMValueRef)>,
+    pub grid: Vec<(Value, Value)>,
 }
 
 impl<S> KernelBuilder<'_, S> {
@@ -65,7 +63,7 @@ impl<S> KernelBuilder<'_, S> {
     }
 
     /// The number of elements along dimension `d` of an array.
-    pub fn size(&mut self, id: ArrayId, d: usize) -> Result<LLVMValueRef> {
+    pub fn size(&mut self, id: ArrayId, d: usize) -> Result<Value> {
         if let Some(v) = self.sizes.get(&(id, d)) {
             return Ok(*v);
         }
@@ -81,8 +79,8 @@ impl<S> KernelBuilder<'_, S> {
 
     /// Goes on in a block that is skipped if `c` holds; what is skipped has to end with a branch to the block
     /// that is given.
-    pub(crate) fn unless(&self, c: LLVMValueRef) -> LLVMBasicBlockRef {
-        let function = function_of(self.ir.block());
+    pub(crate) fn unless(&self, c: Value) -> Block {
+        let function = self.ir.block().function();
         let (then, after) =
             (self.ir.append_block(function, "store"), self.ir.append_block(function, "stored"));
         self.ir.cond_br(c, after, then);
@@ -91,44 +89,43 @@ impl<S> KernelBuilder<'_, S> {
     }
 
     /// `v`, as something that the optimizer knows nothing of.
-    pub(crate) fn opaque(&self, v: LLVMValueRef) -> LLVMValueRef {
+    pub(crate) fn opaque(&self, v: Value) -> Value {
         let ty = self.ir.i64_type();
-        let f = declare(self.module, OPAQUE, function_type(ty, &[ty]));
+        let f = self.module.declare(OPAQUE, ty.function(&[ty]));
         for a in ["nounwind", "willreturn"] {
-            add_enum_attribute(self.ir.ctx, f, FUNCTION, a, 0);
+            f.add_attribute(FUNCTION, a, 0);
         }
         self.ir.call_function(f, &[v])
     }
 
     /// An abstract function of the target.
-    pub fn abstract_call(&self, name: &str, ret: LLVMTypeRef) -> LLVMValueRef {
-        let f = declare(self.module, name, function_type(ret, &[]));
-        let c = self.ir.ctx;
-        add_enum_attribute(c, f, FUNCTION, "nounwind", 0);
-        add_enum_attribute(c, f, FUNCTION, "willreturn", 0);
+    pub fn abstract_call(&self, name: &str, ret: Type) -> Value {
+        let f = self.module.declare(name, ret.function(&[]));
+        f.add_attribute(FUNCTION, "nounwind", 0);
+        f.add_attribute(FUNCTION, "willreturn", 0);
         if name == BARRIER {
-            add_enum_attribute(c, f, FUNCTION, "convergent", 0);
+            f.add_attribute(FUNCTION, "convergent", 0);
         } else {
             // memory(none)
-            add_enum_attribute(c, f, FUNCTION, "memory", 0);
+            f.add_attribute(FUNCTION, "memory", 0);
         }
         self.ir.call_function(f, &[])
     }
 }
 
 /// The value of a function that has the same one everywhere.
-pub(crate) fn constant<S>(k: &KernelBuilder<'_, S>, f: &isl::PwAff) -> Result<Option<LLVMValueRef>> {
+pub(crate) fn constant<S>(k: &KernelBuilder<'_, S>, f: &isl::PwAff) -> Result<Option<Value>> {
     let e = crate::affine::expr::pw_aff_expr(f, None)?;
     Ok(if e.expr_type()? == isl::AstExprType::Int { Some(k.emit.emit_int(&e)?) } else { None })
 }
 
 /// The value of an invariant.
-pub(crate) fn invariant<S>(k: &KernelBuilder<'_, S>, handle: usize) -> Result<Option<LLVMValueRef>> {
+pub(crate) fn invariant<S>(k: &KernelBuilder<'_, S>, handle: usize) -> Result<Option<Value>> {
     if let Some(v) = k.invariants.get(&handle) {
         return Ok(Some(*v));
     }
     if k.scop.invariants.iter().any(|i| i.value.0 == handle) {
-        return unsupported(format!("the value {}", text_of(handle as LLVMValueRef)));
+        return unsupported(format!("the value {}", host_value(ValueHandle(handle)).text()));
     }
     Ok(None)
 }
@@ -143,7 +140,7 @@ pub(crate) fn alignment<S>(k: &KernelBuilder<'_, S>, id: ArrayId) -> u32 {
     for s in &k.scop.statements {
         for a in s.accesses.iter().filter(|a| a.array == id) {
             if let pollyrs_scop::AccessValue::Instruction(i) = a.value {
-                align = align.min(alignment_of(i.0 as LLVMValueRef));
+                align = align.min(host_value(i).alignment());
             }
         }
     }

@@ -14,11 +14,11 @@ use crate::affine::expr::pw_aff_expr;
 use crate::ir::builder::Ir;
 use crate::ir::error::{Result, internal};
 use crate::ir::intrinsics::THREAD_ID;
+use crate::ir::llvm::*;
 use crate::ir::types::WARP;
 use crate::kernel::axes::{axes, helper_axis};
 use crate::kernel::builder::KernelBuilder;
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntULT;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_schedule::Tiling;
 
@@ -33,12 +33,7 @@ pub(crate) fn in_groups<S>(k: &KernelBuilder<'_, S>) -> bool {
 }
 
 /// Column and row of block `index` in a plane.
-pub(crate) fn in_plane(
-    ir: &Ir,
-    index: LLVMValueRef,
-    rows: LLVMValueRef,
-    columns: LLVMValueRef,
-) -> [LLVMValueRef; 2] {
+pub(crate) fn in_plane(ir: &Ir, index: Value, rows: Value, columns: Value) -> [Value; 2] {
     let all = ir.mul(columns, ir.int(ROWS));
     let (group, inside) = (ir.udiv(index, all), ir.urem(index, all));
     let first = ir.mul(group, ir.int(ROWS));
@@ -54,7 +49,7 @@ pub(crate) fn in_plane(
 /// what the next one does, or what the next but one does. With eight lanes in a row this holds only for
 /// operands that are the same along x (measured on an H200, product of floats at 8192: 22% fewer wavefronts,
 /// 46.3 instead of 43.7 TFLOP/s).
-fn interleaved<S>(k: &KernelBuilder<'_, S>, tiling: &Tiling, lane: LLVMValueRef) -> LLVMValueRef {
+fn interleaved<S>(k: &KernelBuilder<'_, S>, tiling: &Tiling, lane: Value) -> Value {
     // For bits x0, x1, x2, y0, y1 where they come from.
     const FROM: [u32; 5] = [0, 2, 3, 1, 4];
     let lanes: Vec<u32> = tiling.lanes.iter().copied().filter(|l| *l > 1).collect();
@@ -70,7 +65,7 @@ fn interleaved<S>(k: &KernelBuilder<'_, S>, tiling: &Tiling, lane: LLVMValueRef)
 
 /// The thread's coordinates: lanes of a warp are digits of the linear index by the tiling's lanes, the rest
 /// by warps.
-pub(crate) fn threads<S>(k: &KernelBuilder<'_, S>, tiling: &Tiling) -> Result<Vec<(String, LLVMValueRef)>> {
+pub(crate) fn threads<S>(k: &KernelBuilder<'_, S>, tiling: &Tiling) -> Result<Vec<(String, Value)>> {
     let ir = k.ir;
     let sizes: Vec<u32> = k.kernel.block.iter().map(|b| b.size).collect();
     // Of a warp with helpers, only some lanes may have points.
@@ -114,7 +109,7 @@ pub(crate) fn slice_tiles<S>(k: &KernelBuilder<'_, S>) -> Result<u32> {
 }
 
 /// The number of the thread among those for the same points.
-pub(crate) fn helper<S>(k: &KernelBuilder<'_, S>) -> Result<LLVMValueRef> {
+pub(crate) fn helper<S>(k: &KernelBuilder<'_, S>) -> Result<Value> {
     match THREAD_ID.get(helper_axis(k.kernel)?) {
         Some(axis) => Ok(k.abstract_call(axis, k.ir.int_type(32))),
         None => internal("helpers in a block of three dimensions"),
@@ -122,7 +117,7 @@ pub(crate) fn helper<S>(k: &KernelBuilder<'_, S>) -> Result<LLVMValueRef> {
 }
 
 /// The linear index of the thread in its block, an `i32`: neighbours in it are neighbours in a warp.
-pub(crate) fn linear_thread<S>(k: &KernelBuilder<'_, S>) -> Result<LLVMValueRef> {
+pub(crate) fn linear_thread<S>(k: &KernelBuilder<'_, S>) -> Result<Value> {
     let ir = k.ir;
     let (mut linear, mut scale) = (ir.int32(0), 1);
     for (axis, b) in axes(k.kernel)?.into_iter().zip(&k.kernel.block).rev() {

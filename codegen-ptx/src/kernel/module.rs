@@ -1,7 +1,6 @@
 //! The kernels of a SCoP and how to launch them.
 
 use crate::ir::llvm::*;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::stencil::StencilPlan;
 use pollyrs_scop::ArrayId;
 use std::fmt;
@@ -130,15 +129,15 @@ impl KernelModule {
     }
 
     /// The module; it stays ours.
-    pub fn module(&self) -> LLVMModuleRef {
-        self.owned.0
+    pub fn module(&self) -> Module {
+        self.owned.get()
     }
 }
 
 impl fmt::Display for KernelModule {
     /// The printer behind `print<pollyrs-kernel>`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&module_text(self.owned.0))
+        f.write_str(&self.owned.get().text())
     }
 }
 

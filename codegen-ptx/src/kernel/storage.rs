@@ -7,8 +7,8 @@
 use crate::affine::expr::ExprEmitter;
 use crate::ir::builder::Ir;
 use crate::ir::error::Result;
+use crate::ir::llvm::*;
 use crate::kernel::builder::KernelBuilder;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_scop::{ArrayId, StmtId};
 
 /// An element that an instance of a statement accesses.
@@ -20,12 +20,12 @@ pub(crate) struct Element<'e> {
     pub array: ArrayId,
     pub dims: usize,
     /// Emits the value of a subscript.
-    pub subscript: &'e dyn Fn(usize) -> Result<LLVMValueRef>,
+    pub subscript: &'e dyn Fn(usize) -> Result<Value>,
 }
 
 impl Element<'_> {
     /// The values of all subscripts.
-    pub fn subscripts(&self) -> Result<Vec<LLVMValueRef>> {
+    pub fn subscripts(&self) -> Result<Vec<Value>> {
         (0..self.dims).map(self.subscript).collect()
     }
 }
@@ -33,7 +33,7 @@ impl Element<'_> {
 /// A value that was stored to an element.
 #[derive(Clone, Copy)]
 pub(crate) struct Stored<'e> {
-    pub value: LLVMValueRef,
+    pub value: Value,
     pub align: u32,
     /// Who stores, for the checked device.
     pub what: &'e str,
@@ -53,24 +53,17 @@ pub(crate) struct SharedMemory {
 /// emitted once and runs.
 pub(crate) trait Storage<'a>: Sized {
     /// The value of an element that needs no load from its address.
-    fn loaded(
-        _: &mut KernelBuilder<'a, Self>,
-        _: &Element<'_>,
-        _: LLVMTypeRef,
-    ) -> Result<Option<LLVMValueRef>> {
+    fn loaded(_: &mut KernelBuilder<'a, Self>, _: &Element<'_>, _: Type) -> Result<Option<Value>> {
         Ok(None)
     }
 
     /// The address of an element that is not in its array's memory.
-    fn address(_: &mut KernelBuilder<'a, Self>, _: &Element<'_>) -> Result<Option<LLVMValueRef>> {
+    fn address(_: &mut KernelBuilder<'a, Self>, _: &Element<'_>) -> Result<Option<Value>> {
         Ok(None)
     }
 
     /// Where an update is made that may be made in shared memory first: whether it is, and the address there.
-    fn counter(
-        _: &mut KernelBuilder<'a, Self>,
-        _: &Element<'_>,
-    ) -> Result<Option<(LLVMValueRef, LLVMValueRef)>> {
+    fn counter(_: &mut KernelBuilder<'a, Self>, _: &Element<'_>) -> Result<Option<(Value, Value)>> {
         Ok(None)
     }
 
@@ -87,14 +80,14 @@ pub(crate) trait Storage<'a>: Sized {
     /// The value that a store takes, which `make` computes; `None` if nothing is stored yet.
     fn value(
         k: &mut KernelBuilder<'a, Self>,
-        _: LLVMTypeRef,
-        make: impl FnOnce(&Ir) -> Result<LLVMValueRef>,
-    ) -> Result<Option<LLVMValueRef>> {
+        _: Type,
+        make: impl FnOnce(&Ir) -> Result<Value>,
+    ) -> Result<Option<Value>> {
         make(k.ir).map(Some)
     }
 
     /// What a store of `v` leaves at an address.
-    fn kept(_: &KernelBuilder<'a, Self>, v: LLVMValueRef, _: LLVMValueRef, _: u32) -> LLVMValueRef {
+    fn kept(_: &KernelBuilder<'a, Self>, v: Value, _: Value, _: u32) -> Value {
         v
     }
 

@@ -1,7 +1,7 @@
 //! A kernel's arguments: everything that can be one, their types, and the function that has only those that
 //! are used.
 
-use crate::ir::builder::{Ir, c_string};
+use crate::ir::builder::Ir;
 use crate::ir::calls;
 use crate::ir::error::{Result, internal};
 use crate::ir::llvm::*;
@@ -14,8 +14,6 @@ use crate::kernels::entry::Draft;
 use crate::ops::mma;
 use crate::statement::emit::reports_nan;
 use crate::statement::errno;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::{MappedKernel, MappedScop, Placement};
 use pollyrs_scop::{AccessKind, ArrayId, Scop, Statement};
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,7 +38,7 @@ pub(crate) fn used_arrays(scop: &Scop, kernel: &MappedKernel) -> Result<BTreeMap
         for a in &statement.accesses {
             *used.entry(a.array).or_default() |= a.kind != AccessKind::Read;
         }
-        if reports_nan(statement) || statement.body.iter().any(|v| calls::is_reported(v.0 as LLVMValueRef)) {
+        if reports_nan(statement) || statement.body.iter().any(|v| calls::is_reported(host_value(*v))) {
             used.insert(errno::cell(scop)?, true);
         }
     }
@@ -66,7 +64,7 @@ pub(crate) fn candidates(
     arrays.chain(scalars.map(Argument::Scalar)).chain(flags).collect()
 }
 
-pub(crate) fn argument_types(ir: &Ir, scop: &Scop, arguments: &[Argument]) -> Result<Vec<LLVMTypeRef>> {
+pub(crate) fn argument_types(ir: &Ir, scop: &Scop, arguments: &[Argument]) -> Result<Vec<Type>> {
     arguments
         .iter()
         .map(|a| match a {
@@ -89,21 +87,13 @@ pub(crate) fn finish<'k, S: Storage<'k>>(
     from: &Draft<'_, '_>,
 ) -> Result<KernelInfo> {
     let Draft { function: draft, arguments, types, .. } = *from;
-    // SAFETY: the draft has one parameter an argument.
-    let kept: BTreeSet<usize> = (0..arguments.len())
-        .filter(|i| unsafe { !LLVMGetFirstUse(LLVMGetParam(draft, *i as u32)).is_null() })
-        .collect();
+    let kept: BTreeSet<usize> = (0..arguments.len()).filter(|i| draft.param(*i as u32).is_used()).collect();
     let kept_types: Vec<_> = kept.iter().map(|i| types[*i]).collect();
     let name = identifier(&format!("{}_{}", k.scop.name, k.kernel.name));
-    let c_name = c_string(&name);
-    // SAFETY: live module; the name is checked to be free.
-    let function = unsafe {
-        if !LLVMGetNamedFunction(k.module, c_name.as_ptr()).is_null() {
-            return internal(format!("two kernels are named {name}"));
-        }
-        let ty = function_type(LLVMVoidTypeInContext(k.ir.ctx), &kept_types);
-        LLVMAddFunction(k.module, c_name.as_ptr(), ty)
-    };
+    if k.module.function(&name).is_some() {
+        return internal(format!("two kernels are named {name}"));
+    }
+    let function = k.module.add_function(&name, k.ir.ctx.void_type().function(&kept_types));
     let mut info = info(k, name)?;
     for (at, i) in kept.iter().enumerate() {
         let label = match arguments[*i] {
@@ -118,23 +108,13 @@ pub(crate) fn finish<'k, S: Storage<'k>>(
                 scalar_name(k, s)
             }
         };
-        // SAFETY: both functions have the parameter, of one type.
-        unsafe {
-            let new = LLVMGetParam(function, at as u32);
-            LLVMReplaceAllUsesWith(LLVMGetParam(draft, *i as u32), new);
-            LLVMSetValueName2(new, label.as_ptr().cast(), label.len());
-        }
+        let new = function.param(at as u32);
+        draft.param(*i as u32).replace_uses(new);
+        new.set_name(&label);
     }
-    // SAFETY: each block is taken out of the draft and put at the end of the function, so order and entry
-    // stay.
-    unsafe {
-        let mut block = LLVMGetFirstBasicBlock(draft);
-        while !block.is_null() {
-            let next = LLVMGetNextBasicBlock(block);
-            LLVMRemoveBasicBlockFromParent(block);
-            LLVMAppendExistingBasicBlock(function, block);
-            block = next;
-        }
+    for block in draft.blocks() {
+        block.remove();
+        block.append_to(function);
     }
     add_attributes(k, function);
     Ok(info)
@@ -181,11 +161,11 @@ fn info<'k, S: Storage<'k>>(k: &KernelBuilder<'k, S>, name: String) -> Result<Ke
 /// Attributes of the pointer to an array; `index` counts from 1.
 fn add_array_attributes<'k, S: Storage<'k>>(
     k: &KernelBuilder<'k, S>,
-    function: LLVMValueRef,
+    function: Value,
     index: u32,
     written: bool,
 ) {
-    let attribute = |name| add_enum_attribute(k.ir.ctx, function, index, name, 0);
+    let attribute = |name| function.add_attribute(index, name, 0);
     // Other threads' stores become visible at a barrier.
     if k.kernel.steps.is_none() || !written {
         attribute("noalias");
@@ -197,22 +177,21 @@ fn add_array_attributes<'k, S: Storage<'k>>(
 }
 
 /// Attributes of the kernel as a whole.
-fn add_attributes<'k, S: Storage<'k>>(k: &KernelBuilder<'k, S>, function: LLVMValueRef) {
-    let context = k.ir.ctx;
-    add_enum_attribute(context, function, FUNCTION, "nounwind", 0);
+fn add_attributes<'k, S: Storage<'k>>(k: &KernelBuilder<'k, S>, function: Value) {
+    function.add_attribute(FUNCTION, "nounwind", 0);
     // A loop on data may be one that the program runs for ever.
     let loops = |s: &Statement| s.subregion.as_ref().is_some_and(|r| !r.loops.is_empty());
     if !k.plans.keys().any(|id| loops(&k.scop.statements[id.0])) {
-        add_enum_attribute(context, function, FUNCTION, "mustprogress", 0);
+        function.add_attribute(FUNCTION, "mustprogress", 0);
     }
     if let Some(t) = k.kernel.tiling.as_ref().filter(|t| t.residents > 1) {
-        add_string_attribute(context, function, "nvvm.minctasm", &t.residents.to_string());
+        function.add_string_attribute("nvvm.minctasm", &t.residents.to_string());
     }
     if !k.kernel.task.updates.is_empty() {
-        add_string_attribute(context, function, "nvvm.minctasm", &TASKS.to_string());
+        function.add_string_attribute("nvvm.minctasm", &TASKS.to_string());
     }
     if k.has_barrier {
-        add_enum_attribute(context, function, FUNCTION, "convergent", 0);
+        function.add_attribute(FUNCTION, "convergent", 0);
     }
 }
 

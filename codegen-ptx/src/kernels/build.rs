@@ -35,7 +35,7 @@
 
 use crate::affine::expr::ExprEmitter;
 use crate::affine::walk::emit_in_groups;
-use crate::ir::builder::{Ir, c_string};
+use crate::ir::builder::Ir;
 use crate::ir::calls::verify;
 use crate::ir::error::{CodegenError, Result};
 use crate::ir::intrinsics::BARRIER;
@@ -49,8 +49,6 @@ use crate::ops::tasks;
 use crate::staged::state::Staged;
 use crate::staged::{boxes, counters, element, groups, promotion, window};
 use crate::tiled::emit;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_schedule::planted::planted;
 use pollyrs_schedule::{MappedKernel, MappedScop, Placement, ScheduleTree, Tree, UPDATE};
@@ -65,29 +63,22 @@ use pollyrs_scop::{ArrayId, Scop};
 ///
 /// # Safety
 /// `host_module` is a live module, and all handles in `scop` are values of it.
-pub unsafe fn build_kernels(
-    host_module: LLVMModuleRef,
-    scop: &Scop,
-    mapped: &MappedScop,
-) -> Result<KernelModule> {
-    // SAFETY: the caller's promise; the new module takes its layout so that sizes of types agree.
-    let (context, module) = unsafe {
-        let context = LLVMGetModuleContext(host_module);
-        let name = c_string(&identifier(&scop.name));
-        let module = LLVMModuleCreateWithNameInContext(name.as_ptr(), context);
-        LLVMSetTarget(module, LLVMGetTarget(host_module));
-        LLVMSetDataLayout(module, LLVMGetDataLayoutStr(host_module));
-        (context, OwnedModule(module))
-    };
+pub unsafe fn build_kernels(host_module: Module, scop: &Scop, mapped: &MappedScop) -> Result<KernelModule> {
+    let context = host_module.context();
+    // SAFETY: a live context; the module is ours, and what is made of it goes ahead of it.
+    let owned = unsafe { OwnedModule::new(context.new_module(&identifier(&scop.name))) };
+    let module = owned.get();
+    // Sizes of types are the same then.
+    module.adopt_target(host_module);
     let mut kernels = Vec::new();
     for kernel in &mapped.kernels {
         // One budget a kernel: AST generation is exponential in the worst case.
         let _budget = scop.ctx.budget(if kernel.windows.is_empty() { OPERATIONS } else { STAGED });
-        kernels.push(build_kernel(context, module.0, scop, mapped, kernel)?);
+        kernels.push(build_kernel(context, module, scop, mapped, kernel)?);
     }
-    verify(module.0)?;
-    let host_target = host_target(scop.region.entry.0 as LLVMBasicBlockRef);
-    Ok(KernelModule { owned: module, kernels, host_target, fused: None })
+    verify(module)?;
+    let host_target = host_block(scop.region.entry).map(host_target).unwrap_or_default();
+    Ok(KernelModule { owned, kernels, host_target, fused: None })
 }
 
 /// isl operations for the code of one kernel: as many as the whole of scheduling may take.
@@ -96,33 +87,15 @@ const OPERATIONS: u64 = pollyrs_schedule::DEFAULT_BUDGET;
 const STAGED: u64 = 8 * OPERATIONS;
 
 /// The attributes of the function around a block that fix the instruction set.
-fn host_target(block: LLVMBasicBlockRef) -> Vec<(String, String)> {
-    if block.is_null() {
-        return Vec::new();
-    }
-    // SAFETY: a live block in a function; keys with their lengths; the value is copied at once.
-    unsafe {
-        let function = LLVMGetBasicBlockParent(block);
-        ["target-cpu", "target-features", "tune-cpu"]
-            .iter()
-            .filter_map(|key| {
-                let a =
-                    LLVMGetStringAttributeAtIndex(function, FUNCTION, key.as_ptr().cast(), key.len() as u32);
-                if a.is_null() {
-                    return None;
-                }
-                let mut len = 0;
-                let value = LLVMGetStringAttributeValue(a, &mut len);
-                let value = std::slice::from_raw_parts(value.cast(), len as usize);
-                Some((key.to_string(), String::from_utf8_lossy(value).into_owned()))
-            })
-            .collect()
-    }
+fn host_target(block: Block) -> Vec<(String, String)> {
+    let function = block.function();
+    let of = |key: &str| Some((key.to_string(), function.string_attribute(key)?));
+    ["target-cpu", "target-features", "tune-cpu"].into_iter().filter_map(of).collect()
 }
 
 fn build_kernel(
-    context: LLVMContextRef,
-    module: LLVMModuleRef,
+    context: Context,
+    module: Module,
     scop: &Scop,
     mapped: &MappedScop,
     kernel: &MappedKernel,
@@ -131,12 +104,8 @@ fn build_kernel(
     let used = used_arrays(scop, kernel)?;
     let arguments = candidates(scop, mapped, kernel, &used);
     let types = argument_types(ir, scop, &arguments)?;
-    // SAFETY: live context and module. The function is a draft that holds the blocks until the used arguments
-    // are known.
-    let draft = unsafe {
-        let ty = function_type(LLVMVoidTypeInContext(context), &types);
-        LLVMAddFunction(module, c"pollyrs.draft".as_ptr(), ty)
-    };
+    // It holds the blocks until the used arguments are known.
+    let draft = module.add_function("pollyrs.draft", context.void_type().function(&types));
     let result = (|| {
         let (arguments, types, used) = (&arguments, &types, &used);
         let from = Draft { ir, module, function: draft, scop, mapped, kernel, arguments, types, used };
@@ -170,7 +139,7 @@ fn build_kernel(
         if let Some(task) = k.task.as_ref().filter(|_| planted("graph-signal")) {
             tasks::signal(&k, task.flags, task.own, task.thread);
         }
-        let mut element = |emit: &mut ExprEmitter<'_>, name: &str, iterators: &[LLVMValueRef]| {
+        let mut element = |emit: &mut ExprEmitter<'_>, name: &str, iterators: &[Value]| {
             if name == pollyrs_schedule::ENTER {
                 window::enter(&mut k, emit, iterators)?;
                 return match &full {
@@ -197,23 +166,23 @@ fn build_kernel(
         ir.ret_void();
         match kernel.block.iter().map(|b| b.size).product::<u32>() {
             _ if kernel.team > 1 => {}
-            1 => unroll_loops(context, draft, UNROLL_ALONE),
-            2..=FEW_THREADS => unroll_loops(context, draft, UNROLL),
-            ..=MORE_THREADS if full.is_none() => unroll_loops(context, draft, UNROLL_MORE),
-            _ if full.is_some() && kernel.unrolled => window::unroll_steps(context, draft),
-            _ if !kernel.counters.is_empty() => unroll_loops(context, draft, UNROLL_MORE),
+            1 => unroll_loops(draft, UNROLL_ALONE),
+            2..=FEW_THREADS => unroll_loops(draft, UNROLL),
+            ..=MORE_THREADS if full.is_none() => unroll_loops(draft, UNROLL_MORE),
+            _ if full.is_some() && kernel.unrolled => window::unroll_steps(draft),
+            _ if !kernel.counters.is_empty() => unroll_loops(draft, UNROLL_MORE),
             // Sums of rows in shared memory, a thread each.
             _ if full.is_none() && !kernel.windows.is_empty() && kernel.host_params.is_empty() => {
-                apart(context, draft, arguments);
-                unroll_loops(context, draft, UNROLL_MORE);
-                unroll_sums(context, draft);
+                apart(draft, arguments);
+                unroll_loops(draft, UNROLL_MORE);
+                unroll_sums(draft);
             }
             _ => {}
         }
         finish(&k, &from)
     })();
     // SAFETY: the draft has no uses; after `finish` it is empty, after an error it takes its blocks with it.
-    unsafe { LLVMDeleteFunction(draft) };
+    unsafe { draft.delete_function() };
     result
 }
 
@@ -258,63 +227,30 @@ const UNROLL_SUMS: u32 = 32;
 
 /// Asks the optimizer to unroll loops of one block. Nothing else hides the latency of loads where threads are
 /// few, and by itself it unrolls less.
-fn unroll_loops(context: LLVMContextRef, function: LLVMValueRef, iterations: u32) {
-    // SAFETY: the terminators of the function's blocks.
-    unroll(context, function, iterations, |end| unsafe { is_loop(end) });
+fn unroll_loops(function: Value, iterations: u32) {
+    unroll(function, iterations, is_loop);
 }
 
 /// Those of loops that store to nothing but registers, and to cells that stay the same.
-fn unroll_sums(context: LLVMContextRef, function: LLVMValueRef) {
-    // SAFETY: the terminators of the function's blocks.
-    unroll(context, function, UNROLL_SUMS, |end| unsafe { is_loop(end) && stores_to_cells(end) });
+fn unroll_sums(function: Value) {
+    unroll(function, UNROLL_SUMS, |end| is_loop(end) && stores_to_cells(end));
 }
 
-fn unroll(
-    context: LLVMContextRef,
-    function: LLVMValueRef,
-    iterations: u32,
-    which: impl Fn(LLVMValueRef) -> bool,
-) {
-    // SAFETY: live context and function.
-    unsafe {
-        let count = LLVMConstInt(LLVMInt32TypeInContext(context), iterations.into(), 0);
-        hint_loops(context, function, "llvm.loop.unroll.count", Some(count), which);
-    }
+fn unroll(function: Value, iterations: u32, which: impl Fn(Value) -> bool) {
+    let count = function.context().int_type(32).int(iterations.into(), false);
+    hint_loops(function, "llvm.loop.unroll.count", Some(count), which);
 }
 
 /// Whether a terminator leads to its own block.
-///
-/// # Safety
-/// It is live.
-unsafe fn is_loop(end: LLVMValueRef) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let block = LLVMGetInstructionParent(end);
-        (0..LLVMGetNumSuccessors(end)).any(|i| LLVMGetSuccessor(end, i) == block)
-    }
+fn is_loop(end: Value) -> bool {
+    end.successors().contains(&end.block())
 }
 
 /// Whether the block of a terminator, which is a loop, stores, and to the same places in each iteration only.
-///
-/// # Safety
-/// It is live.
-unsafe fn stores_to_cells(end: LLVMValueRef) -> bool {
-    let mut any = false;
-    // SAFETY: the caller's promise; the operands of stores.
-    unsafe {
-        let block = LLVMGetInstructionParent(end);
-        let mut i = LLVMGetFirstInstruction(block);
-        while !i.is_null() {
-            if !LLVMIsAStoreInst(i).is_null() {
-                if !stays(LLVMGetOperand(i, 1), block, MOST_OPERATIONS) {
-                    return false;
-                }
-                any = true;
-            }
-            i = LLVMGetNextInstruction(i);
-        }
-    }
-    any
+fn stores_to_cells(end: Value) -> bool {
+    let block = end.block();
+    let stores: Vec<_> = block.instructions().into_iter().filter(|i| i.is_store()).collect();
+    !stores.is_empty() && stores.iter().all(|i| stays(i.operand(1), block, MOST_OPERATIONS))
 }
 
 /// An address is computed by so many operations, one after the other, where anyone looks.
@@ -322,21 +258,10 @@ const MOST_OPERATIONS: u32 = 12;
 
 /// Whether a value is the same in each iteration of a loop of one block: computed by at most `operations` from what
 /// comes from outside, and from nothing that is loaded.
-///
-/// # Safety
-/// Both are live.
-unsafe fn stays(value: LLVMValueRef, block: LLVMBasicBlockRef, operations: u32) -> bool {
-    // SAFETY: the operands of an instruction; phis, which end the way back, have none that are looked at.
-    unsafe {
-        if LLVMIsAInstruction(value).is_null() || LLVMGetInstructionParent(value) != block {
-            return true;
-        }
-        let computes = !LLVMIsAGetElementPtrInst(value).is_null()
-            || !LLVMIsABinaryOperator(value).is_null()
-            || !LLVMIsACastInst(value).is_null();
-        computes
-            && operations > 0
-            && (0..LLVMGetNumOperands(value))
-                .all(|n| stays(LLVMGetOperand(value, n as u32), block, operations - 1))
+fn stays(value: Value, block: Block, operations: u32) -> bool {
+    if value.parent() != Some(block) {
+        return true;
     }
+    let computes = value.is_gep() || value.is_binary() || value.is_cast();
+    computes && operations > 0 && value.operands().into_iter().all(|v| stays(v, block, operations - 1))
 }

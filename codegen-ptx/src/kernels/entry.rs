@@ -5,16 +5,13 @@ use crate::ir::builder::Ir;
 use crate::ir::error::{Result, internal};
 use crate::ir::intrinsics::{BLOCK_ID, THREAD_ID};
 use crate::ir::llvm::*;
-use crate::ir::llvm::{end_of, param};
-use crate::ir::types::{host_type, int_width, llvm_elem, slot_type};
+use crate::ir::types::{host_type, llvm_elem, slot_type};
 use crate::kernel::axes::axes;
 use crate::kernel::builder::{KernelBuilder, Task, constant};
 use crate::kernel::grid;
 use crate::kernel::module::ScalarArg;
 use crate::kernels::arguments::Argument;
 use crate::ops::tasks;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::{MappedKernel, MappedScop};
 use pollyrs_scop::{ArrayId, Scop};
 use std::collections::BTreeMap;
@@ -22,14 +19,14 @@ use std::collections::BTreeMap;
 /// What a kernel is built from, and the function that holds its blocks until the used arguments are known.
 pub(crate) struct Draft<'d, 'a> {
     pub ir: &'a Ir,
-    pub module: LLVMModuleRef,
-    pub function: LLVMValueRef,
+    pub module: Module,
+    pub function: Value,
     pub scop: &'a Scop,
     pub mapped: &'a MappedScop,
     pub kernel: &'a MappedKernel,
     /// All that can be one, and their types.
     pub arguments: &'d [Argument],
-    pub types: &'d [LLVMTypeRef],
+    pub types: &'d [Type],
     /// The arrays that the kernel accesses, and whether it writes them.
     pub used: &'d BTreeMap<ArrayId, bool>,
 }
@@ -37,11 +34,7 @@ pub(crate) struct Draft<'d, 'a> {
 /// Fills the entry block: names for the arguments, the tile and thread coordinates, the private cells.
 pub(crate) fn entry<'a, S>(draft: &Draft<'_, 'a>, storage: S) -> Result<KernelBuilder<'a, S>> {
     let Draft { ir, module, function: draft, scop, mapped, kernel, arguments, used, .. } = *draft;
-    // SAFETY: a live function without blocks.
-    let (start, body) = unsafe {
-        let block = || LLVMAppendBasicBlockInContext(ir.ctx, draft, EMPTY);
-        (block(), block())
-    };
+    let [start, body] = [(); 2].map(|()| ir.append_block(draft, ""));
     ir.at_end(start);
     let mut names = BTreeMap::new();
     let mut arrays = BTreeMap::new();
@@ -49,7 +42,7 @@ pub(crate) fn entry<'a, S>(draft: &Draft<'_, 'a>, storage: S) -> Result<KernelBu
     let (mut lower, mut count) = (BTreeMap::new(), BTreeMap::new());
     let (mut first_block, mut flags) = (None, None);
     for (i, a) in arguments.iter().enumerate() {
-        let v = param(draft, i as u32);
+        let v = draft.param(i as u32);
         match *a {
             Argument::Array(id) => {
                 arrays.insert(id, v);
@@ -65,7 +58,7 @@ pub(crate) fn entry<'a, S>(draft: &Draft<'_, 'a>, storage: S) -> Result<KernelBu
                 let handle = scop.invariants[n].value.0;
                 let ty = host_type(handle);
                 if slot_type(ir, ty).is_some() {
-                    let narrow = int_width(ty).is_some_and(|w| w != 32 && w != 64);
+                    let narrow = ty.int_width().is_some_and(|w| w != 32 && w != 64);
                     invariants.insert(handle, if narrow { ir.trunc(v, ty) } else { v });
                 }
             }
@@ -82,18 +75,14 @@ pub(crate) fn entry<'a, S>(draft: &Draft<'_, 'a>, storage: S) -> Result<KernelBu
     for id in used.keys() {
         if !arrays.contains_key(id) {
             let elem = scop.array(*id).elem;
-            // SAFETY: live context; a sized type.
-            let cell = unsafe {
-                let cell = LLVMBuildAlloca(ir.raw(), llvm_elem(ir, elem), EMPTY);
-                LLVMSetAlignment(cell, elem.bytes());
-                cell
-            };
+            let cell = ir.alloca(llvm_elem(ir, elem), "");
+            cell.set_alignment(elem.bytes());
             arrays.insert(*id, cell);
         }
     }
     let entry_end = {
         ir.br(body);
-        end_of(start)
+        start.end()
     };
     ir.at_end(body);
     let emit = ExprEmitter::new(ir, names);
@@ -125,11 +114,7 @@ pub(crate) fn entry<'a, S>(draft: &Draft<'_, 'a>, storage: S) -> Result<KernelBu
 }
 
 /// The tiles along a dimension of the grid.
-fn size<S>(
-    k: &KernelBuilder<'_, S>,
-    count: &BTreeMap<usize, LLVMValueRef>,
-    d: usize,
-) -> Result<LLVMValueRef> {
+fn size<S>(k: &KernelBuilder<'_, S>, count: &BTreeMap<usize, Value>, d: usize) -> Result<Value> {
     let f = &k.kernel.grid[d].count;
     match (constant(k, f)?, count.get(&d)) {
         (Some(c), _) => Ok(c),
@@ -144,9 +129,9 @@ fn size<S>(
 /// What a block knows that is a task of a graph.
 fn task<S>(
     k: &KernelBuilder<'_, S>,
-    flags: LLVMValueRef,
-    lower: &BTreeMap<usize, LLVMValueRef>,
-    count: &BTreeMap<usize, LLVMValueRef>,
+    flags: Value,
+    lower: &BTreeMap<usize, Value>,
+    count: &BTreeMap<usize, Value>,
 ) -> Result<Task> {
     let thread = grid::linear_thread(k)?;
     let mut grid = Vec::new();
@@ -163,10 +148,10 @@ fn task<S>(
 /// `((i0 * count1) + i1) * count2 + i2`, but for the order of tiles in a plane ([`grid::in_plane`]).
 pub(crate) fn coordinates<S>(
     k: &KernelBuilder<'_, S>,
-    first_block: Option<LLVMValueRef>,
-    lower: &BTreeMap<usize, LLVMValueRef>,
-    count: &BTreeMap<usize, LLVMValueRef>,
-) -> Result<Vec<(String, LLVMValueRef)>> {
+    first_block: Option<Value>,
+    lower: &BTreeMap<usize, Value>,
+    count: &BTreeMap<usize, Value>,
+) -> Result<Vec<(String, Value)>> {
     let ir = k.ir;
     let mut out = Vec::new();
     if !k.kernel.grid.is_empty() {

@@ -11,8 +11,6 @@ use crate::ir::llvm::*;
 use crate::ir::math::{Precision, library_function, library_intrinsic};
 use crate::ir::types::host_type;
 use inkwell::llvm_sys::LLVMOpcode::*;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMLinkage, LLVMTypeKind};
 use pollyrs_scop::Scop;
 use std::collections::BTreeMap;
@@ -40,38 +38,35 @@ const INLINED: u64 = 2;
 /// # Safety
 /// The handles of the SCoP are live.
 pub unsafe fn bulk(scop: &Scop) -> Vec<u32> {
-    let of = |i: LLVMValueRef| {
-        // SAFETY: a live instruction of the host, asked for operands that it has.
-        unsafe {
-            let wide = |ty: LLVMTypeRef| match LLVMGetTypeKind(ty) {
-                LLVMTypeKind::LLVMDoubleTypeKind => 1,
-                LLVMTypeKind::LLVMIntegerTypeKind => usize::from(LLVMGetIntTypeWidth(ty) > 32),
-                _ => 0,
-            };
-            match LLVMGetInstructionOpcode(i) {
-                LLVMFDiv => DIVISION[wide(host_type(i as usize))],
-                LLVMSDiv | LLVMUDiv | LLVMSRem | LLVMURem => {
-                    let constant = !LLVMIsAConstantInt(LLVMGetOperand(i, 1)).is_null();
-                    let table = if constant { BY_CONSTANT } else { INTEGER_DIVISION };
-                    table[wide(host_type(i as usize))]
-                }
-                LLVMFRem => FUNCTION[wide(host_type(i as usize))],
-                LLVMCall => {
-                    let name = name_of(LLVMGetCalledValue(i));
-                    let long = library_function(&name).or_else(|| library_intrinsic(&name));
-                    match long {
-                        Some(f) => FUNCTION[usize::from(f.precision == Precision::Double)],
-                        None if name.starts_with("sqrt") || name.starts_with("llvm.sqrt.") => {
-                            DIVISION[wide(host_type(i as usize))]
-                        }
-                        None => 0,
-                    }
-                }
-                _ => 0,
+    let of = |i: Value| {
+        let wide = |ty: Type| match ty.kind() {
+            LLVMTypeKind::LLVMDoubleTypeKind => 1,
+            LLVMTypeKind::LLVMIntegerTypeKind => usize::from(ty.int_width() > Some(32)),
+            _ => 0,
+        };
+        match i.opcode() {
+            LLVMFDiv => DIVISION[wide(host_type(i.address()))],
+            LLVMSDiv | LLVMUDiv | LLVMSRem | LLVMURem => {
+                let constant = i.operand(1).is_constant_int();
+                let table = if constant { BY_CONSTANT } else { INTEGER_DIVISION };
+                table[wide(host_type(i.address()))]
             }
+            LLVMFRem => FUNCTION[wide(host_type(i.address()))],
+            LLVMCall => {
+                let name = i.callee().name();
+                let long = library_function(&name).or_else(|| library_intrinsic(&name));
+                match long {
+                    Some(f) => FUNCTION[usize::from(f.precision == Precision::Double)],
+                    None if name.starts_with("sqrt") || name.starts_with("llvm.sqrt.") => {
+                        DIVISION[wide(host_type(i.address()))]
+                    }
+                    None => 0,
+                }
+            }
+            _ => 0,
         }
     };
-    let body = |s: &pollyrs_scop::Statement| s.body.iter().map(|i| of(i.0 as LLVMValueRef)).sum();
+    let body = |s: &pollyrs_scop::Statement| s.body.iter().map(|i| of(host_value(*i))).sum();
     scop.statements.iter().map(body).collect()
 }
 
@@ -79,13 +74,12 @@ pub unsafe fn bulk(scop: &Scop) -> Vec<u32> {
 ///
 /// # Errors
 /// [`CodegenError::TooLong`].
-pub(crate) fn check_length(module: LLVMModuleRef) -> Result<()> {
+pub(crate) fn check_length(module: Module) -> Result<()> {
     let mut known = BTreeMap::new();
     let mut all = 0u64;
-    for f in functions(module) {
-        // SAFETY: live functions. Kernels are visible from outside, what they call is not.
-        if unsafe { LLVMGetLinkage(f) } == LLVMLinkage::LLVMExternalLinkage {
-            let own = instructions(f).len() as u64;
+    for f in module.functions() {
+        if f.linkage() == LLVMLinkage::LLVMExternalLinkage {
+            let own = f.instructions().len() as u64;
             let inlined = length(f, &mut known).saturating_sub(own);
             all = all.saturating_add(own).saturating_add(INLINED.saturating_mul(inlined));
         }
@@ -94,23 +88,17 @@ pub(crate) fn check_length(module: LLVMModuleRef) -> Result<()> {
 }
 
 /// Instructions of a function with all that it calls; what calls itself counts once.
-fn length(f: LLVMValueRef, known: &mut BTreeMap<usize, u64>) -> u64 {
-    if let Some(n) = known.get(&(f as usize)) {
+fn length(f: Value, known: &mut BTreeMap<usize, u64>) -> u64 {
+    if let Some(n) = known.get(&f.address()) {
         return *n;
     }
-    known.insert(f as usize, 0);
+    known.insert(f.address(), 0);
     let mut n = 0u64;
-    for i in instructions(f) {
-        // SAFETY: live instructions; of calls, what is called.
-        let callee = unsafe {
-            match LLVMGetInstructionOpcode(i) {
-                LLVMCall => LLVMIsAFunction(LLVMGetCalledValue(i)),
-                _ => std::ptr::null_mut(),
-            }
-        };
-        let called = if callee.is_null() { 0 } else { length(callee, known) };
+    for i in f.instructions() {
+        let callee = i.is_call().then(|| i.callee()).filter(|f| f.is_function());
+        let called = callee.map_or(0, |f| length(f, known));
         n = n.saturating_add(1).saturating_add(called);
     }
-    known.insert(f as usize, n);
+    known.insert(f.address(), n);
     n
 }

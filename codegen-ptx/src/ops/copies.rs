@@ -14,15 +14,11 @@
 //! `@pollyrs.has_mma` ([`crate::tiled::product`]) reaches them. The emulated device copies at once.
 
 use crate::ir::builder::Ir;
-use crate::ir::calls::{find_function, replace_calls};
+use crate::ir::calls::replace_calls;
 use crate::ir::error::Result;
 use crate::ir::intrinsics::CHUNK;
-use crate::ir::llvm::operand;
 use crate::ir::llvm::*;
-use crate::ir::types::type_of;
 use crate::kernel::builder::KernelBuilder;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_scop::ElemType;
 
 /// An element type's suffix in PTX, its constraint in inline assembly, and how many of it are 16 bytes.
@@ -70,7 +66,7 @@ impl Vector {
         format!("pollyrs.{kind}.{}.{}", self.suffix, self.width)
     }
 
-    fn element(&self, ir: &Ir) -> LLVMTypeRef {
+    fn element(&self, ir: &Ir) -> Type {
         match self.suffix {
             "f32" => ir.float_type(),
             "f64" => ir.double_type(),
@@ -79,10 +75,8 @@ impl Vector {
         }
     }
 
-    fn result(&self, ir: &Ir) -> LLVMTypeRef {
-        let mut fields = vec![self.element(ir); self.width as usize];
-        // SAFETY: live types of one context.
-        unsafe { LLVMStructTypeInContext(ir.ctx, fields.as_mut_ptr(), self.width, 0) }
+    fn result(&self, ir: &Ir) -> Type {
+        ir.ctx.struct_type(&vec![self.element(ir); self.width as usize])
     }
 }
 
@@ -96,8 +90,8 @@ pub(crate) fn load_vector<S>(
     k: &KernelBuilder<'_, S>,
     elem: ElemType,
     width: u32,
-    from: LLVMValueRef,
-) -> Option<Vec<LLVMValueRef>> {
+    from: Value,
+) -> Option<Vec<Value>> {
     load(k, Kind::Constant, elem, width, from)
 }
 
@@ -106,8 +100,8 @@ pub(crate) fn load_own_vector<S>(
     k: &KernelBuilder<'_, S>,
     elem: ElemType,
     width: u32,
-    from: LLVMValueRef,
-) -> Option<Vec<LLVMValueRef>> {
+    from: Value,
+) -> Option<Vec<Value>> {
     load(k, Kind::Own, elem, width, from)
 }
 
@@ -116,12 +110,12 @@ fn load<S>(
     kind: Kind,
     elem: ElemType,
     width: u32,
-    from: LLVMValueRef,
-) -> Option<Vec<LLVMValueRef>> {
+    from: Value,
+) -> Option<Vec<Value>> {
     let v = Vector::of(elem).filter(|v| v.width == width)?;
-    let f = declare(k.module, &v.name(kind), function_type(v.result(k.ir), &[k.ir.ptr_type()]));
+    let f = k.module.declare(&v.name(kind), v.result(k.ir).function(&[k.ir.ptr_type()]));
     for a in ["nounwind", "willreturn"] {
-        add_enum_attribute(k.ir.ctx, f, FUNCTION, a, 0);
+        f.add_attribute(FUNCTION, a, 0);
     }
     let loaded = k.ir.call_function(f, &[from]);
     Some((0..width).map(|i| k.ir.field(loaded, i)).collect())
@@ -136,22 +130,17 @@ const MOST_GROUPS: u32 = 8;
 const ASYNC_FROM: u32 = 80;
 
 /// A call of a function that reads or writes memory.
-fn effect<S>(k: &KernelBuilder<'_, S>, name: &str, args: &[LLVMValueRef]) {
-    let params: Vec<_> = args.iter().map(|a| type_of(*a)).collect();
-    let f = declare(k.module, name, function_type(k.ir.void_type(), &params));
+fn effect<S>(k: &KernelBuilder<'_, S>, name: &str, args: &[Value]) {
+    let params: Vec<_> = args.iter().map(|a| a.ty()).collect();
+    let f = k.module.declare(name, k.ir.void_type().function(&params));
     for a in ["nounwind", "willreturn"] {
-        add_enum_attribute(k.ir.ctx, f, FUNCTION, a, 0);
+        f.add_attribute(FUNCTION, a, 0);
     }
     k.ir.call_function(f, args);
 }
 
 /// Starts to copy a chunk of which these halves have a meaning.
-pub(crate) fn copy<S>(
-    k: &KernelBuilder<'_, S>,
-    to: LLVMValueRef,
-    from: LLVMValueRef,
-    halves: [LLVMValueRef; 2],
-) {
+pub(crate) fn copy<S>(k: &KernelBuilder<'_, S>, to: Value, from: Value, halves: [Value; 2]) {
     effect(k, CHUNK, &[to, from, halves[0], halves[1]]);
 }
 
@@ -168,35 +157,35 @@ pub(crate) fn wait<S>(k: &KernelBuilder<'_, S>, groups: u32) {
 /// Replaces copies, commits and waits, each by what a function builds: to, from and halves; nothing; the
 /// number of groups.
 fn replace_copies(
-    module: LLVMModuleRef,
-    copy: impl Fn(&Ir, [LLVMValueRef; 4]) -> LLVMValueRef,
-    commit: impl Fn(&Ir) -> LLVMValueRef,
-    wait: impl Fn(&Ir, u32) -> LLVMValueRef,
+    module: Module,
+    copy: impl Fn(&Ir, [Value; 4]) -> Value,
+    commit: impl Fn(&Ir) -> Value,
+    wait: impl Fn(&Ir, u32) -> Value,
 ) -> Result<()> {
-    if let Some(f) = find_function(module, CHUNK) {
+    if let Some(f) = module.function(CHUNK) {
         replace_calls(module, f, |ir, call| {
-            let argument = |i| operand(call, i);
+            let argument = |i| call.operand(i);
             Ok(copy(ir, [0, 1, 2, 3].map(argument)))
         })?;
     }
-    if let Some(f) = find_function(module, COMMIT) {
+    if let Some(f) = module.function(COMMIT) {
         replace_calls(module, f, |ir, _| Ok(commit(ir)))?;
     }
     for groups in 0..MOST_GROUPS {
-        let Some(f) = find_function(module, &format!("{ASYNC}wait.{groups}")) else { continue };
+        let Some(f) = module.function(&format!("{ASYNC}wait.{groups}")) else { continue };
         replace_calls(module, f, |ir, _| Ok(wait(ir, groups)))?;
     }
     Ok(())
 }
 
 /// Copies as instructions of PTX; nothing where the architecture has none and nothing reaches them.
-fn copies_to_ptx(module: LLVMModuleRef, arch: u32) -> Result<()> {
+fn copies_to_ptx(module: Module, arch: u32) -> Result<()> {
     if arch < ASYNC_FROM {
         return replace_copies(module, |ir, _| ir.null(), Ir::null, |ir, _| ir.null());
     }
-    let call = |ir: &Ir, name: &str, args: &[LLVMValueRef]| {
-        let params: Vec<_> = args.iter().map(|a| type_of(*a)).collect();
-        ir.call_function(declare(module, name, function_type(ir.void_type(), &params)), args)
+    let call = |ir: &Ir, name: &str, args: &[Value]| {
+        let params: Vec<_> = args.iter().map(|a| a.ty()).collect();
+        ir.call_function(module.declare(name, ir.void_type().function(&params)), args)
     };
     replace_copies(
         module,
@@ -213,9 +202,9 @@ fn copies_to_ptx(module: LLVMModuleRef, arch: u32) -> Result<()> {
 }
 
 /// Copies as loads and stores of eight bytes; the other half stands in for one without a meaning.
-fn copies_to_host(module: LLVMModuleRef) -> Result<()> {
+fn copies_to_host(module: Module) -> Result<()> {
     const WORD: u32 = 8;
-    let copy = |ir: &Ir, [to, from, low, high]: [LLVMValueRef; 4]| {
+    let copy = |ir: &Ir, [to, from, low, high]: [Value; 4]| {
         let upper = ir.byte_offset(from, ir.int(WORD.into()));
         for (at, from) in [(0, ir.select(low, from, upper)), (WORD, ir.select(high, upper, from))] {
             let v = ir.load_aligned(ir.i64_type(), from, WORD);
@@ -227,10 +216,10 @@ fn copies_to_host(module: LLVMModuleRef) -> Result<()> {
 }
 
 /// As instructions of PTX.
-pub(crate) fn to_ptx(module: LLVMModuleRef, arch: u32) -> Result<()> {
+pub(crate) fn to_ptx(module: Module, arch: u32) -> Result<()> {
     copies_to_ptx(module, arch)?;
     for (v, kind) in VECTORS.iter().flat_map(|v| KINDS.map(|kind| (v, kind))) {
-        let Some(f) = find_function(module, &v.name(kind)) else { continue };
+        let Some(f) = module.function(&v.name(kind)) else { continue };
         let cache = match kind {
             Kind::Constant => ".nc",
             Kind::Own => "",
@@ -241,8 +230,8 @@ pub(crate) fn to_ptx(module: LLVMModuleRef, arch: u32) -> Result<()> {
         let outputs: Vec<_> = (0..v.width).map(|_| format!("={}", v.constraint)).collect();
         let constraints = format!("{},l", outputs.join(","));
         replace_calls(module, f, |ir, call| {
-            let global = ir.addrspace_cast(operand(call, 0), ir.pointer_in(1));
-            let ty = function_type(v.result(ir), &[ir.i64_type()]);
+            let global = ir.addrspace_cast(call.operand(0), ir.pointer_in(1));
+            let ty = v.result(ir).function(&[ir.i64_type()]);
             Ok(ir.assembly(ty, &text, &constraints, false, &[ir.ptr_to_int(global)]))
         })?;
     }
@@ -250,12 +239,12 @@ pub(crate) fn to_ptx(module: LLVMModuleRef, arch: u32) -> Result<()> {
 }
 
 /// As ordinary loads and stores.
-pub(crate) fn to_host(module: LLVMModuleRef) -> Result<()> {
+pub(crate) fn to_host(module: Module) -> Result<()> {
     copies_to_host(module)?;
     for (v, kind) in VECTORS.iter().flat_map(|v| KINDS.map(|kind| (v, kind))) {
-        let Some(f) = find_function(module, &v.name(kind)) else { continue };
+        let Some(f) = module.function(&v.name(kind)) else { continue };
         replace_calls(module, f, |ir, call| {
-            let from = operand(call, 0);
+            let from = call.operand(0);
             let loaded = ir.load_aligned(v.result(ir), from, crate::ir::types::VECTOR_BYTES);
             Ok(loaded)
         })?;

@@ -17,15 +17,12 @@
 //! these: two of them, with the same `b`.
 
 use crate::ir::builder::Ir;
-use crate::ir::calls::{find_function, replace_calls};
+use crate::ir::calls::replace_calls;
 use crate::ir::error::{Result, internal};
 use crate::ir::intrinsics::{BARRIER, SHARED, THREAD_ID};
 use crate::ir::llvm::*;
-use crate::ir::llvm::{operand, poison_of};
 use crate::kernel::builder::KernelBuilder;
 use crate::kernel::module::{KernelInfo, KernelModule};
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
 
 /// Iterations of one operation.
 pub(crate) const DEPTH: u32 = 4;
@@ -43,14 +40,12 @@ pub(crate) const POINTS: u32 = 2;
 pub(crate) const MMA: &str = "pollyrs.mma";
 pub(crate) const HAS_MMA: &str = "pollyrs.has_mma";
 
-pub(crate) fn result_type(ir: &Ir) -> LLVMTypeRef {
-    let mut fields = [ir.double_type(); 4];
-    // SAFETY: live types of one context.
-    unsafe { LLVMStructTypeInContext(ir.ctx, fields.as_mut_ptr(), 4, 0) }
+pub(crate) fn result_type(ir: &Ir) -> Type {
+    ir.ctx.struct_type(&[ir.double_type(); 4])
 }
 
 /// Whether the target has the operation.
-pub(crate) fn available<S>(k: &KernelBuilder<'_, S>) -> LLVMValueRef {
+pub(crate) fn available<S>(k: &KernelBuilder<'_, S>) -> Value {
     k.abstract_call(HAS_MMA, k.ir.int_type(1))
 }
 
@@ -62,22 +57,22 @@ impl KernelModule {
     /// The architectures from which on there is other code for these kernels than for those before,
     /// ascending; 80 for sm_80.
     pub fn generations(&self) -> &'static [u32] {
-        if find_function(self.module(), MMA).is_some() { &GENERATIONS } else { &[] }
+        if self.module().function(MMA).is_some() { &GENERATIONS } else { &[] }
     }
 }
 
-pub(crate) fn answer(module: LLVMModuleRef, yes: bool) -> Result<()> {
-    let Some(f) = find_function(module, HAS_MMA) else { return Ok(()) };
+pub(crate) fn answer(module: Module, yes: bool) -> Result<()> {
+    let Some(f) = module.function(HAS_MMA) else { return Ok(()) };
     replace_calls(module, f, |ir, _| Ok(ir.bool(yes)))
 }
 
 /// As instructions of PTX where the architecture has them: assembly with side effects, which stays where it
 /// is among loads and barriers. LLVM has intrinsics, and moves them in front of barriers that they are meant
 /// to hide.
-pub(crate) fn to_ptx(module: LLVMModuleRef, arch: u32) -> Result<()> {
+pub(crate) fn to_ptx(module: Module, arch: u32) -> Result<()> {
     let [halves, whole] = GENERATIONS;
     answer(module, arch >= halves)?;
-    let Some(f) = find_function(module, MMA) else { return Ok(()) };
+    let Some(f) = module.function(MMA) else { return Ok(()) };
     replace_calls(module, f, |ir, call| {
         let args = arguments(call);
         let (a, rest) = args.split_at(A_FACTORS);
@@ -85,7 +80,7 @@ pub(crate) fn to_ptx(module: LLVMModuleRef, arch: u32) -> Result<()> {
         if arch >= whole {
             return Ok(operation(ir, 16, a, b, sums));
         }
-        let mut result = poison_of(result_type(ir));
+        let mut result = result_type(ir).poison();
         if arch >= halves {
             let half = SUMS / A_FACTORS;
             for (i, a) in a.iter().enumerate() {
@@ -100,18 +95,10 @@ pub(crate) fn to_ptx(module: LLVMModuleRef, arch: u32) -> Result<()> {
 }
 
 /// One instruction for so many rows: a structure of the new sums.
-pub(crate) fn operation(
-    ir: &Ir,
-    rows: u32,
-    a: &[LLVMValueRef],
-    b: &[LLVMValueRef],
-    sums: &[LLVMValueRef],
-) -> LLVMValueRef {
+pub(crate) fn operation(ir: &Ir, rows: u32, a: &[Value], b: &[Value], sums: &[Value]) -> Value {
     let args = [a, b, sums].concat();
     let double = ir.double_type();
-    let mut fields = vec![double; sums.len()];
-    // SAFETY: live types of one context.
-    let result = unsafe { LLVMStructTypeInContext(ir.ctx, fields.as_mut_ptr(), fields.len() as u32, 0) };
+    let result = ir.ctx.struct_type(&vec![double; sums.len()]);
     let list = |from: usize, n: usize| {
         let names: Vec<_> = (from..from + n).map(|i| format!("${i}")).collect();
         format!("{{{}}}", names.join(", "))
@@ -122,61 +109,56 @@ pub(crate) fn operation(
     let given = (0..n).map(|i| i.to_string());
     let factors = vec!["d".to_string(); a.len() + b.len()];
     let constraints: Vec<_> = vec!["=d".to_string(); n].into_iter().chain(factors).chain(given).collect();
-    let ty = function_type(result, &vec![double; args.len()]);
+    let ty = result.function(&vec![double; args.len()]);
     let call = ir.assembly(ty, &text, &constraints.join(","), true, &args);
-    add_call_attribute(call, "convergent");
+    call.add_call_attribute("convergent");
     call
 }
 
 /// A structure with another field.
-pub(crate) fn insert(ir: &Ir, structure: LLVMValueRef, field: LLVMValueRef, at: usize) -> LLVMValueRef {
-    // SAFETY: live values, the latter of the field's type.
-    unsafe { LLVMBuildInsertValue(ir.raw(), structure, field, at as u32, EMPTY) }
+pub(crate) fn insert(ir: &Ir, structure: Value, field: Value, at: usize) -> Value {
+    ir.with_field(structure, field, at as u32)
 }
 
 /// The arguments of a call of the operation.
-pub(crate) fn arguments(call: LLVMValueRef) -> Vec<LLVMValueRef> {
-    (0..FACTORS + SUMS).map(|i| operand(call, i as u32)).collect()
+pub(crate) fn arguments(call: Value) -> Vec<Value> {
+    (0..FACTORS + SUMS).map(|i| call.operand(i as u32)).collect()
 }
 
 /// Bytes of shared memory that a thread of the emulated device needs to show its operands to the others.
 pub(crate) const EXCHANGE_BYTES: u32 = FACTORS as u32 * 8;
 
 /// The linear index of the thread.
-pub(crate) fn linear(module: LLVMModuleRef, ir: &Ir, info: &KernelInfo) -> LLVMValueRef {
+pub(crate) fn linear(module: Module, ir: &Ir, info: &KernelInfo) -> Value {
     let mut linear = ir.int(0);
     for (name, size) in THREAD_ID.iter().zip(info.block).rev() {
-        let id = ir.call_function(declare(module, name, function_type(ir.i32_type(), &[])), &[]);
+        let id = ir.call_function(module.declare(name, ir.i32_type().function(&[])), &[]);
         linear = ir.add(ir.mul(linear, ir.int(size.into())), ir.zext(id, ir.i64_type()));
     }
     linear
 }
 
 /// As host code: every lane shows its operands to the others of its warp, between two barriers.
-pub(crate) fn to_host<'k>(
-    module: LLVMModuleRef,
-    info: impl Fn(&str) -> Option<&'k KernelInfo>,
-) -> Result<()> {
+pub(crate) fn to_host<'k>(module: Module, info: impl Fn(&str) -> Option<&'k KernelInfo>) -> Result<()> {
     answer(module, true)?;
-    let Some(f) = find_function(module, MMA) else { return Ok(()) };
+    let Some(f) = module.function(MMA) else { return Ok(()) };
     replace_calls(module, f, |ir, call| {
         let args = arguments(call);
-        // SAFETY: a live call in a kernel.
-        let kernel = unsafe { name_of(LLVMGetBasicBlockParent(LLVMGetInstructionParent(call))) };
+        let kernel = call.block().function().name();
         let Some(info) = info(&kernel) else { return internal(format!("{kernel} is no kernel")) };
         let double = ir.double_type();
-        let shared = ir.call_function(declare(module, SHARED, function_type(ir.ptr_type(), &[])), &[]);
+        let shared = ir.call_function(module.declare(SHARED, ir.ptr_type().function(&[])), &[]);
         let area = ir.byte_offset(shared, ir.int(info.shared_bytes.into()));
         let thread = linear(module, ir, info);
         let lane = ir.urem(thread, ir.int(crate::ir::types::WARP.into()));
         let warp = ir.sub(thread, lane);
-        let slot = |lane: LLVMValueRef, number: i64| {
+        let slot = |lane: Value, number: i64| {
             let bytes = ir.mul(ir.add(warp, lane), ir.int(EXCHANGE_BYTES.into()));
             ir.byte_offset(area, ir.add(bytes, ir.int(8 * number)))
         };
         let wait = || {
-            let ty = function_type(ir.void_type(), &[]);
-            ir.call_function(declare(module, BARRIER, ty), &[]);
+            let ty = ir.void_type().function(&[]);
+            ir.call_function(module.declare(BARRIER, ty), &[]);
         };
         for (i, v) in args[..FACTORS].iter().enumerate() {
             ir.store_aligned(*v, slot(lane, i as i64), 8);
@@ -187,20 +169,20 @@ pub(crate) fn to_host<'k>(
         let mut sums = args[FACTORS..].to_vec();
         for step in 0..i64::from(DEPTH) {
             let (low, half) = (ir.int(step % 4), step / 4);
-            let at = |label: LLVMValueRef| ir.add(ir.mul(label, four), low);
+            let at = |label: Value| ir.add(ir.mul(label, four), low);
             for (i, sum) in sums.iter_mut().enumerate() {
                 let (p, q) = (i as i64 / 2, i as i64 % 2);
                 let a = ir.load_aligned(double, slot(at(row), 2 * half + p), 8);
                 let b =
                     ir.load_aligned(double, slot(at(ir.add(column, ir.int(q))), A_FACTORS as i64 + half), 8);
-                let ty = function_type(double, &[double; 3]);
+                let ty = double.function(&[double; 3]);
                 // (LLVM's intrinsic may become a call of the mathematical library, which not every program is
                 // linked with.)
-                *sum = ir.call_function(declare(module, "pollyrs_rt_emu_fma", ty), &[a, b, *sum]);
+                *sum = ir.call_function(module.declare("pollyrs_rt_emu_fma", ty), &[a, b, *sum]);
             }
         }
         wait();
-        let mut result = poison_of(result_type(ir));
+        let mut result = result_type(ir).poison();
         for (i, sum) in sums.into_iter().enumerate() {
             result = insert(ir, result, sum, i);
         }

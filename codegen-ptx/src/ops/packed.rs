@@ -11,14 +11,11 @@
 use crate::ir::builder::Ir;
 use crate::ir::error::Result;
 use crate::ir::llvm::*;
-use crate::ir::types::{type_kind, type_of};
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
 
 /// Bytes of a number in floating point; `None` for other types.
-fn bytes_of(v: LLVMValueRef) -> Option<u32> {
-    match type_kind(type_of(v)) {
+fn bytes_of(v: Value) -> Option<u32> {
+    match v.ty().kind() {
         LLVMTypeKind::LLVMFloatTypeKind => Some(4),
         LLVMTypeKind::LLVMDoubleTypeKind => Some(8),
         _ => None,
@@ -26,27 +23,26 @@ fn bytes_of(v: LLVMValueRef) -> Option<u32> {
 }
 
 /// Replaces the stores of a module.
-pub(crate) fn to_ptx(module: LLVMModuleRef) -> Result<()> {
-    // SAFETY: a live module; a store is removed when others have taken its place.
-    unsafe {
-        let ir = Ir::new(LLVMGetModuleContext(module));
-        for i in functions(module).into_iter().flat_map(blocks).flat_map(instructions_of) {
-            if LLVMGetInstructionOpcode(i) != LLVMOpcode::LLVMStore || LLVMGetVolatile(i) != 0 {
-                continue;
-            }
-            let (value, pointer, align) = (LLVMGetOperand(i, 0), LLVMGetOperand(i, 1), LLVMGetAlignment(i));
-            if bytes_of(value).is_some_and(|bytes| align < bytes) {
-                ir.before(i);
-                store(&ir, value, pointer, align.min(4));
-                LLVMInstructionEraseFromParent(i);
-            }
+pub(crate) fn to_ptx(module: Module) -> Result<()> {
+    let ir = Ir::new(module.context());
+    for i in module.functions().into_iter().flat_map(Value::instructions) {
+        if i.opcode() != LLVMOpcode::LLVMStore || i.is_volatile() {
+            continue;
+        }
+        let (value, pointer, align) = (i.operand(0), i.operand(1), i.alignment());
+        if bytes_of(value).is_some_and(|bytes| align < bytes) {
+            ir.before(i);
+            store(&ir, value, pointer, align.min(4));
+            // SAFETY: nothing uses it any more.
+            unsafe { i.erase() };
         }
     }
+
     Ok(())
 }
 
 /// Stores pieces of `size` bytes: 1, 2 or 4.
-fn store(ir: &Ir, value: LLVMValueRef, pointer: LLVMValueRef, size: u32) {
+fn store(ir: &Ir, value: Value, pointer: Value, size: u32) {
     let words = match bytes_of(value) {
         Some(8) => {
             let bits = ir.cast(LLVMOpcode::LLVMBitCast, value, ir.i64_type());
@@ -65,14 +61,13 @@ fn store(ir: &Ir, value: LLVMValueRef, pointer: LLVMValueRef, size: u32) {
 }
 
 /// Bytes of a word from `at` on, as an integer of so many bytes.
-fn permuted(ir: &Ir, word: LLVMValueRef, at: u32, size: u32) -> LLVMValueRef {
+fn permuted(ir: &Ir, word: Value, at: u32, size: u32) -> Value {
     // Zeros, which are bytes 4 to 7, in front.
     let selector = (0..4).map(|k| if k < size { at + k } else { 4 } << (4 * k)).sum::<u32>();
     let ty = ir.i32_type();
     let text = format!("prmt.b32 $0, $1, 0, {selector};");
-    let piece = ir.assembly(function_type(ty, &[ty]), &text, "=r,r", false, &[word]);
-    // SAFETY: a live context.
-    let half = unsafe { LLVMInt16TypeInContext(ir.ctx) };
+    let piece = ir.assembly(ty.function(&[ty]), &text, "=r,r", false, &[word]);
+    let half = ir.ctx.int_type(16);
     match size {
         1 => ir.trunc(piece, ir.i8_type()),
         2 => ir.trunc(piece, half),

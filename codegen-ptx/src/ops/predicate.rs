@@ -24,8 +24,6 @@ use crate::ir::intrinsics;
 use crate::ir::intrinsics::SHARED as SHARED_MEMORY;
 use crate::ir::llvm::*;
 use crate::ir::marks::kind;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
 
 const GLOBAL: u32 = 1;
@@ -36,9 +34,9 @@ const MOST: usize = 4;
 /// A block with accesses of memory: between registers and addresses.
 struct Guarded {
     /// A load, and the store of its value to a register.
-    load: Option<(LLVMValueRef, LLVMValueRef)>,
+    load: Option<(Value, Value)>,
     /// Stores to memory, and copies of chunks.
-    stores: Vec<LLVMValueRef>,
+    stores: Vec<Value>,
 }
 
 /// How an element is accessed.
@@ -49,26 +47,18 @@ struct Element {
 }
 
 /// Turns the marked branches of the module's functions into predicates.
-pub(crate) fn to_ptx(module: LLVMModuleRef) -> Result<()> {
-    // SAFETY: a live module.
-    let ir = unsafe { Ir::new(LLVMGetModuleContext(module)) };
+pub(crate) fn to_ptx(module: Module) -> Result<()> {
+    let ir = Ir::new(module.context());
     let kind = kind(ir.ctx);
-    for function in functions(module) {
-        // SAFETY: live instructions.
-        let marked = |i: &LLVMValueRef| unsafe {
-            LLVMGetInstructionOpcode(*i) == LLVMOpcode::LLVMBr
-                && LLVMIsConditional(*i) != 0
-                && !LLVMGetMetadata(*i, kind).is_null()
-        };
-        let branches: Vec<_> = instructions(function).into_iter().filter(marked).collect();
+    for function in module.functions() {
+        let marked =
+            |i: &Value| i.opcode() == LLVMOpcode::LLVMBr && i.is_conditional() && i.metadata(kind).is_some();
+        let branches: Vec<_> = function.instructions().into_iter().filter(marked).collect();
         for branch in branches {
-            // SAFETY: live; what is removed is this branch and the block behind it, which has no marked one.
-            unsafe {
-                let (own, next) = (LLVMGetSuccessor(branch, 0), LLVMGetSuccessor(branch, 1));
-                match guarded(own, next) {
-                    Some(access) => join(&ir, branch, own, next, &access),
-                    None => LLVMSetMetadata(branch, kind, std::ptr::null_mut()),
-                }
+            let (own, next) = (branch.successor(0), branch.successor(1));
+            match guarded(own, next) {
+                Some(access) => join(&ir, branch, own, next, &access),
+                None => branch.set_metadata(kind, None),
             }
         }
     }
@@ -76,181 +66,141 @@ pub(crate) fn to_ptx(module: LLVMModuleRef) -> Result<()> {
 }
 
 /// What the block does, if it is of the form above and only `next` follows it.
-///
-/// # Safety
-/// Live blocks of a finished function.
-unsafe fn guarded(own: LLVMBasicBlockRef, next: LLVMBasicBlockRef) -> Option<Guarded> {
+fn guarded(own: Block, next: Block) -> Option<Guarded> {
     use LLVMOpcode::*;
-    // SAFETY: as the caller says; operands exist for the opcodes at hand.
-    unsafe {
-        let last = LLVMGetBasicBlockTerminator(own);
-        let joins = LLVMGetInstructionOpcode(last) == LLVMBr
-            && LLVMIsConditional(last) == 0
-            && LLVMGetSuccessor(last, 0) == next
-            && LLVMGetInstructionOpcode(LLVMGetFirstInstruction(next)) != LLVMPHI;
-        if !joins {
-            return None;
+    let last = own.end();
+    let joins = last.opcode() == LLVMBr
+        && !last.is_conditional()
+        && last.successor(0) == next
+        && next.first().is_none_or(|i| !i.is_phi());
+    if !joins {
+        return None;
+    }
+    let (mut loads, mut kept, mut stores) = (Vec::new(), Vec::new(), Vec::new());
+    for i in own.instructions() {
+        match i.opcode() {
+            LLVMAdd | LLVMSub | LLVMMul | LLVMGetElementPtr | LLVMICmp | LLVMSelect | LLVMSExt | LLVMZExt
+            | LLVMTrunc | LLVMShl | LLVMAnd | LLVMOr => {}
+            LLVMBr if i == last => {}
+            LLVMLoad if is_slot(i.operand(0)) => {}
+            LLVMLoad => loads.push(i),
+            LLVMStore if is_slot(i.operand(1)) => kept.push(i),
+            LLVMStore => stores.push(i),
+            LLVMCall if is_copy(i) => stores.push(i),
+            _ => return None,
         }
-        let (mut loads, mut kept, mut stores) = (Vec::new(), Vec::new(), Vec::new());
-        for i in instructions_of(own) {
-            match LLVMGetInstructionOpcode(i) {
-                LLVMAdd | LLVMSub | LLVMMul | LLVMGetElementPtr | LLVMICmp | LLVMSelect | LLVMSExt
-                | LLVMZExt | LLVMTrunc | LLVMShl | LLVMAnd | LLVMOr => {}
-                LLVMBr if i == last => {}
-                LLVMLoad if is_slot(LLVMGetOperand(i, 0)) => {}
-                LLVMLoad => loads.push(i),
-                LLVMStore if is_slot(LLVMGetOperand(i, 1)) => kept.push(i),
-                LLVMStore => stores.push(i),
-                LLVMCall if is_copy(i) => stores.push(i),
-                _ => return None,
-            }
+    }
+    if stores.len() > MOST || !stores.iter().chain(&loads).all(|i| is_copy(*i) || element(*i).is_some()) {
+        return None;
+    }
+    match (&loads[..], &kept[..], stores.is_empty()) {
+        ([], [], false) => Some(Guarded { load: None, stores }),
+        ([load], [store], true) => {
+            let moved = store.operand(0) == *load && load.is_used_once();
+            moved.then_some(Guarded { load: Some((*load, *store)), stores })
         }
-        if stores.len() > MOST || !stores.iter().chain(&loads).all(|i| is_copy(*i) || element(*i).is_some()) {
-            return None;
-        }
-        match (&loads[..], &kept[..], stores.is_empty()) {
-            ([], [], false) => Some(Guarded { load: None, stores }),
-            ([load], [store], true) => {
-                let only_use = LLVMGetNextUse(LLVMGetFirstUse(*load)).is_null();
-                let moved = LLVMGetOperand(*store, 0) == *load && only_use;
-                moved.then_some(Guarded { load: Some((*load, *store)), stores })
-            }
-            _ => None,
-        }
+        _ => None,
     }
 }
 
 /// Whether an instruction copies a chunk.
-///
-/// # Safety
-/// A live instruction.
-unsafe fn is_copy(i: LLVMValueRef) -> bool {
-    // SAFETY: as the caller says.
-    unsafe { !LLVMIsACallInst(i).is_null() && name_of(LLVMGetCalledValue(i)) == intrinsics::CHUNK }
+fn is_copy(i: Value) -> bool {
+    i.is_call() && i.callee().name() == intrinsics::CHUNK
 }
 
 /// How a load or store accesses its element; `None` if no predicated instruction does.
-///
-/// # Safety
-/// A live load or store.
-unsafe fn element(i: LLVMValueRef) -> Option<Element> {
-    // SAFETY: as the caller says.
-    unsafe {
-        let loads = LLVMGetInstructionOpcode(i) == LLVMOpcode::LLVMLoad;
-        let (ty, pointer) = match loads {
-            true => (LLVMTypeOf(i), LLVMGetOperand(i, 0)),
-            false => (LLVMTypeOf(LLVMGetOperand(i, 0)), LLVMGetOperand(i, 1)),
-        };
-        let (suffix, constraint, bytes) = match LLVMGetTypeKind(ty) {
-            LLVMTypeKind::LLVMFloatTypeKind => ("f32", "f", 4),
-            LLVMTypeKind::LLVMDoubleTypeKind => ("f64", "d", 8),
-            LLVMTypeKind::LLVMIntegerTypeKind => match LLVMGetIntTypeWidth(ty) {
-                32 => ("b32", "r", 4),
-                64 => ("b64", "l", 8),
-                _ => return None,
-            },
+fn element(i: Value) -> Option<Element> {
+    let loads = i.opcode() == LLVMOpcode::LLVMLoad;
+    let (ty, pointer) = match loads {
+        true => (i.ty(), i.operand(0)),
+        false => (i.operand(0).ty(), i.operand(1)),
+    };
+    let (suffix, constraint, bytes) = match ty.kind() {
+        LLVMTypeKind::LLVMFloatTypeKind => ("f32", "f", 4),
+        LLVMTypeKind::LLVMDoubleTypeKind => ("f64", "d", 8),
+        LLVMTypeKind::LLVMIntegerTypeKind => match ty.int_width()? {
+            32 => ("b32", "r", 4),
+            64 => ("b64", "l", 8),
             _ => return None,
-        };
-        let root = root(pointer);
-        let shared = !LLVMIsACallInst(root).is_null() && name_of(LLVMGetCalledValue(root)) == SHARED_MEMORY;
-        let space = if shared { SHARED } else { GLOBAL };
-        (LLVMGetAlignment(i) >= bytes && LLVMGetVolatile(i) == 0).then_some(Element {
-            suffix,
-            constraint,
-            space,
-        })
-    }
+        },
+        _ => return None,
+    };
+    let root = root(pointer);
+    let shared = root.is_call() && root.callee().name() == SHARED_MEMORY;
+    let space = if shared { SHARED } else { GLOBAL };
+    (i.alignment() >= bytes && !i.is_volatile()).then_some(Element { suffix, constraint, space })
 }
 
 /// Whether an address is in a stack slot of the thread.
-///
-/// # Safety
-/// A live pointer.
-unsafe fn is_slot(pointer: LLVMValueRef) -> bool {
-    // SAFETY: as the caller says.
-    unsafe { !LLVMIsAAllocaInst(root(pointer)).is_null() }
+fn is_slot(pointer: Value) -> bool {
+    root(pointer).is_alloca()
 }
 
 /// What the address computations of a pointer begin with.
-///
-/// # Safety
-/// A live pointer.
-unsafe fn root(mut pointer: LLVMValueRef) -> LLVMValueRef {
-    // SAFETY: as the caller says.
-    unsafe {
-        while !LLVMIsAGetElementPtrInst(pointer).is_null() {
-            pointer = LLVMGetOperand(pointer, 0);
-        }
-        pointer
+fn root(mut pointer: Value) -> Value {
+    while pointer.is_gep() {
+        pointer = pointer.operand(0);
     }
+    pointer
 }
 
 /// Moves the block in front of its branch, which becomes the predicate of its access.
-///
-/// # Safety
-/// What [`guarded`] found of live blocks.
-unsafe fn join(
-    ir: &Ir,
-    branch: LLVMValueRef,
-    own: LLVMBasicBlockRef,
-    next: LLVMBasicBlockRef,
-    access: &Guarded,
-) {
-    // SAFETY: as the caller says. The moved instructions stay in order, and what they use stands before the
-    // branch; nothing behind the block uses them, since it does not dominate what follows.
-    unsafe {
-        let condition = LLVMGetCondition(branch);
-        let last = LLVMGetBasicBlockTerminator(own);
-        for i in instructions_of(own) {
-            if i != last {
-                LLVMInstructionRemoveFromParent(i);
-                ir.before(branch);
-                LLVMInsertIntoBuilder(ir.raw(), i);
-            }
+fn join(ir: &Ir, branch: Value, own: Block, next: Block, access: &Guarded) {
+    let condition = branch.condition();
+    let last = own.end();
+    for i in own.instructions() {
+        if i != last {
+            i.remove();
+            ir.before(branch);
+            ir.put(i);
         }
-        let address = |p: LLVMValueRef, space: u32| ir.ptr_to_int(ir.addrspace_cast(p, ir.pointer_in(space)));
-        let (i64, bool) = (ir.i64_type(), ir.int_type(1));
-        let name = |e: &Element| if e.space == SHARED { "shared" } else { "global" };
-        if let Some((load, store)) = access.load
-            && let Some(e) = element(load)
-        {
-            let ty = LLVMTypeOf(load);
-            ir.before(load);
-            // The store's address may be computed behind the load.
-            let from = address(LLVMGetOperand(load, 0), e.space);
-            ir.before(store);
-            let old = ir.load_aligned(ty, LLVMGetOperand(store, 1), LLVMGetAlignment(store));
-            let text = format!("@$2 ld.{}.{} $0, [$1];", name(&e), e.suffix);
-            let constraints = format!("={},l,b,0", e.constraint);
-            let signature = function_type(ty, &[i64, bool, ty]);
-            let loaded = ir.assembly(signature, &text, &constraints, true, &[from, condition, old]);
-            LLVMReplaceAllUsesWith(load, loaded);
-            LLVMInstructionEraseFromParent(load);
-        }
-        for store in &access.stores {
-            if is_copy(*store) {
-                ir.before(*store);
-                let to = address(LLVMGetOperand(*store, 0), SHARED);
-                let from = address(LLVMGetOperand(*store, 1), GLOBAL);
-                let signature = function_type(ir.void_type(), &[i64, i64, bool]);
-                let text = "@$2 cp.async.ca.shared.global [$0], [$1], 16;";
-                ir.assembly(signature, text, "l,l,b,~{memory}", true, &[to, from, condition]);
-                LLVMInstructionEraseFromParent(*store);
-                continue;
-            }
-            let Some(e) = element(*store) else { continue };
-            let value = LLVMGetOperand(*store, 0);
-            ir.before(*store);
-            let to = address(LLVMGetOperand(*store, 1), e.space);
-            let text = format!("@$2 st.{}.{} [$0], $1;", name(&e), e.suffix);
-            let signature = function_type(ir.void_type(), &[i64, LLVMTypeOf(value), bool]);
-            let constraints = format!("l,{},b,~{{memory}}", e.constraint);
-            ir.assembly(signature, &text, &constraints, true, &[to, value, condition]);
-            LLVMInstructionEraseFromParent(*store);
-        }
-        ir.before(branch);
-        ir.br(next);
-        LLVMInstructionEraseFromParent(branch);
-        LLVMDeleteBasicBlock(own);
     }
+    let address = |p: Value, space: u32| ir.ptr_to_int(ir.addrspace_cast(p, ir.pointer_in(space)));
+    let (i64, bool) = (ir.i64_type(), ir.int_type(1));
+    let name = |e: &Element| if e.space == SHARED { "shared" } else { "global" };
+    if let Some((load, store)) = access.load
+        && let Some(e) = element(load)
+    {
+        let ty = load.ty();
+        ir.before(load);
+        // The store's address may be computed behind the load.
+        let from = address(load.operand(0), e.space);
+        ir.before(store);
+        let old = ir.load_aligned(ty, store.operand(1), store.alignment());
+        let text = format!("@$2 ld.{}.{} $0, [$1];", name(&e), e.suffix);
+        let constraints = format!("={},l,b,0", e.constraint);
+        let signature = ty.function(&[i64, bool, ty]);
+        let loaded = ir.assembly(signature, &text, &constraints, true, &[from, condition, old]);
+        // SAFETY: the handle is not used any more.
+        unsafe { load.replace(loaded) };
+    }
+    for store in &access.stores {
+        if is_copy(*store) {
+            ir.before(*store);
+            let to = address(store.operand(0), SHARED);
+            let from = address(store.operand(1), GLOBAL);
+            let signature = ir.void_type().function(&[i64, i64, bool]);
+            let text = "@$2 cp.async.ca.shared.global [$0], [$1], 16;";
+            ir.assembly(signature, text, "l,l,b,~{memory}", true, &[to, from, condition]);
+            // SAFETY: nothing uses it any more.
+            unsafe { store.erase() };
+            continue;
+        }
+        let Some(e) = element(*store) else { continue };
+        let value = store.operand(0);
+        ir.before(*store);
+        let to = address(store.operand(1), e.space);
+        let text = format!("@$2 st.{}.{} [$0], $1;", name(&e), e.suffix);
+        let signature = ir.void_type().function(&[i64, value.ty(), bool]);
+        let constraints = format!("l,{},b,~{{memory}}", e.constraint);
+        ir.assembly(signature, &text, &constraints, true, &[to, value, condition]);
+        // SAFETY: nothing uses it any more.
+        unsafe { store.erase() };
+    }
+    ir.before(branch);
+    ir.br(next);
+    // SAFETY: nothing uses it any more.
+    unsafe { branch.erase() };
+    // SAFETY: nothing leads to it any more.
+    unsafe { own.delete() };
 }

@@ -31,13 +31,11 @@
 
 use crate::Result;
 use crate::ir::builder::Ir;
-use crate::ir::calls::{find_function, replace_calls};
+use crate::ir::calls::replace_calls;
 use crate::ir::llvm::*;
 use crate::kernel::builder::KernelBuilder;
 use crate::ops::divisors::{self, Quotient};
 use inkwell::llvm_sys::LLVMIntPredicate::*;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -78,18 +76,18 @@ impl Usual {
 /// The operands that were met: by what they have to be the largest of their integers.
 #[derive(Default)]
 struct Tests {
-    largest: BTreeMap<(Usual, usize), LLVMValueRef>,
+    largest: BTreeMap<(Usual, usize), Value>,
 }
 
 impl Tests {
-    fn add(&mut self, k: Place<'_>, usual: Usual, v: LLVMValueRef, wide: usize) {
+    fn add(&mut self, k: Place<'_>, usual: Usual, v: Value, wide: usize) {
         let far = Tests::far(k, usual, v, wide);
         let largest = self.largest.get(&(usual, wide)).copied();
         self.largest.insert((usual, wide), maximum(k.ir, largest, far));
     }
 
     /// An integer that is the larger the less usual an operand is. (Shifts drop the sign.)
-    fn far(k: Place<'_>, usual: Usual, v: LLVMValueRef, wide: usize) -> LLVMValueRef {
+    fn far(k: Place<'_>, usual: Usual, v: Value, wide: usize) -> Value {
         let ir = k.ir;
         let bits = high(ir, v, wide);
         let twice = |bits| ir.binary(LLVMOpcode::LLVMShl, bits, ir.int32(1));
@@ -110,17 +108,16 @@ impl Tests {
     }
 
     /// Whether some operand is unusual.
-    fn any(&self, ir: &Ir) -> Option<LLVMValueRef> {
-        let beyond = |(key, v): (&(Usual, usize), &LLVMValueRef)| {
-            ir.icmp(LLVMIntUGT, *v, ir.int32(key.0.limit(key.1)))
-        };
+    fn any(&self, ir: &Ir) -> Option<Value> {
+        let beyond =
+            |(key, v): (&(Usual, usize), &Value)| ir.icmp(LLVMIntUGT, *v, ir.int32(key.0.limit(key.1)));
         self.largest.iter().map(beyond).reduce(|a, b| ir.or(a, b))
     }
 }
 
 /// Makes the exact divisions and roots of floats and doubles behind `after`, in the builder's block, quick ones; the result is their test, a bit that is
 /// set if some operand is unusual. `None`: there are none.
-pub(crate) fn quicken<S>(k: &KernelBuilder<'_, S>, after: Option<LLVMValueRef>) -> Option<LLVMValueRef> {
+pub(crate) fn quicken<S>(k: &KernelBuilder<'_, S>, after: Option<Value>) -> Option<Value> {
     quicken_in(k.ir, k.module, after)
 }
 
@@ -128,18 +125,14 @@ pub(crate) fn quicken<S>(k: &KernelBuilder<'_, S>, after: Option<LLVMValueRef>) 
 #[derive(Clone, Copy)]
 struct Place<'a> {
     ir: &'a Ir,
-    module: LLVMModuleRef,
+    module: Module,
 }
 
 /// [`quicken`], in the block of a builder.
-pub(crate) fn quicken_in(
-    ir: &Ir,
-    module: LLVMModuleRef,
-    after: Option<LLVMValueRef>,
-) -> Option<LLVMValueRef> {
+pub(crate) fn quicken_in(ir: &Ir, module: Module, after: Option<Value>) -> Option<Value> {
     let k = Place { ir, module };
     let block = k.ir.block();
-    let all = instructions_of(block);
+    let all = block.instructions();
     let from = after.and_then(|a| all.iter().position(|i| *i == a)).map_or(0, |at| at + 1);
     let (mut tests, mut met) = (Tests::default(), false);
     // Roots of usual numbers are usual.
@@ -149,9 +142,9 @@ pub(crate) fn quicken_in(
         let Some((operation, wide)) = exact(i) else { continue };
         met = true;
         k.ir.before(i);
-        let args: Vec<LLVMValueRef> = match operation {
-            Operation::Divide => vec![operand(i, 0), operand(i, 1)],
-            Operation::Root => vec![operand(i, 0)],
+        let args: Vec<Value> = match operation {
+            Operation::Divide => vec![i.operand(0), i.operand(1)],
+            Operation::Root => vec![i.operand(0)],
         };
         let demand = match (operation, by_constant(i)) {
             (Operation::Root, _) => Usual::Positive,
@@ -159,12 +152,12 @@ pub(crate) fn quicken_in(
             (Operation::Divide, _) => Usual::Magnitude,
         };
         for v in args.iter().copied() {
-            if !usual.contains(&(v as usize)) && !is_usual(v, wide) {
+            if !usual.contains(&v.address()) && !is_usual(v, wide) {
                 tests.add(k, demand, v, wide);
             }
         }
-        if let (Operation::Divide, 1, root) = (operation, wide, operand(i, 1))
-            && usual.contains(&(root as usize))
+        if let (Operation::Divide, 1, root) = (operation, wide, i.operand(1))
+            && usual.contains(&root.address())
             && divisors.insert(root)
         {
             let mantissa = pure(k, FAR, k.ir.i32_type(), &[low_word(k.ir, root)]);
@@ -173,13 +166,10 @@ pub(crate) fn quicken_in(
         let name = if operation == Operation::Divide { DIVIDE } else { ROOT }[wide];
         let quick = pure(k, name, real(k.ir, wide), &args);
         if operation == Operation::Root {
-            usual.insert(quick as usize);
+            usual.insert(quick.address());
         }
-        // SAFETY: an instruction of the block whose uses are all replaced.
-        unsafe {
-            LLVMReplaceAllUsesWith(i, quick);
-            LLVMInstructionEraseFromParent(i);
-        }
+        // SAFETY: the handle is not used any more.
+        unsafe { i.replace(quick) };
     }
     k.ir.at_end(block);
     let ones = most.map(|m| k.ir.icmp(LLVMIntEQ, m, k.ir.int32(u32::MAX)));
@@ -188,29 +178,28 @@ pub(crate) fn quicken_in(
 }
 
 /// How a division by a constant is done, if it is one.
-fn by_constant(i: LLVMValueRef) -> Option<Quotient> {
+fn by_constant(i: Value) -> Option<Quotient> {
     let (operation, wide) = exact(i)?;
     if operation == Operation::Divide {
-        constant(operand(i, 1)).and_then(|c| divisors::quotient(c, wide))
+        constant(i.operand(1)).and_then(|c| divisors::quotient(c, wide))
     } else {
         None
     }
 }
 
 /// Whether an instruction is an exact division by a constant that takes two or three operations.
-pub(crate) fn is_by_constant(i: LLVMValueRef) -> bool {
+pub(crate) fn is_by_constant(i: Value) -> bool {
     by_constant(i).is_some()
 }
 
 /// The larger of two unsigned integers.
-fn maximum(ir: &Ir, a: Option<LLVMValueRef>, b: LLVMValueRef) -> LLVMValueRef {
+fn maximum(ir: &Ir, a: Option<Value>, b: Value) -> Value {
     a.map_or(b, |a| ir.select(ir.icmp(LLVMIntUGT, a, b), a, b))
 }
 
 /// A branch on a test: where some operand is unusual, to the first of two new blocks of the builder's function, in which the builder is afterwards; else to the second.
-pub(crate) fn branch(ir: &Ir, test: LLVMValueRef) -> [LLVMBasicBlockRef; 2] {
-    // SAFETY: a live block of a function.
-    let function = unsafe { LLVMGetBasicBlockParent(ir.block()) };
+pub(crate) fn branch(ir: &Ir, test: Value) -> [Block; 2] {
+    let function = ir.block().function();
     let blocks = ["exact", "quick"].map(|name| ir.append_block(function, name));
     ir.mark_rare(ir.cond_br(test, blocks[0], blocks[1]));
     ir.at_end(blocks[0]);
@@ -224,61 +213,54 @@ enum Operation {
 }
 
 /// Whether the program's flags allow an instruction's result to be approximate.
-pub(crate) fn is_approximate(i: LLVMValueRef) -> bool {
-    // SAFETY: a live instruction; only those that may have flags are asked for them.
-    unsafe { LLVMCanValueUseFastMathFlags(i) != 0 && LLVMGetFastMathFlags(i) & APPROXIMATE != 0 }
+pub(crate) fn is_approximate(i: Value) -> bool {
+    i.may_have_fast_math_flags() && i.fast_math_flags() & APPROXIMATE != 0
 }
 
 /// Whether an instruction is an exact division or root of floats or doubles.
-pub(crate) fn is_exact(i: LLVMValueRef) -> bool {
+pub(crate) fn is_exact(i: Value) -> bool {
     exact(i).is_some()
 }
 
 /// What an instruction is, if its result has to be exact, and whether of doubles (1) or floats (0).
-fn exact(i: LLVMValueRef) -> Option<(Operation, usize)> {
-    // SAFETY: a live instruction.
-    unsafe {
-        let wide = match LLVMGetTypeKind(LLVMTypeOf(i)) {
-            LLVMTypeKind::LLVMFloatTypeKind => 0,
-            LLVMTypeKind::LLVMDoubleTypeKind => 1,
-            _ => return None,
-        };
-        if LLVMCanValueUseFastMathFlags(i) == 0 || is_approximate(i) {
-            return None;
+fn exact(i: Value) -> Option<(Operation, usize)> {
+    let wide = match i.ty().kind() {
+        LLVMTypeKind::LLVMFloatTypeKind => 0,
+        LLVMTypeKind::LLVMDoubleTypeKind => 1,
+        _ => return None,
+    };
+    if !i.may_have_fast_math_flags() || is_approximate(i) {
+        return None;
+    }
+    match i.opcode() {
+        LLVMOpcode::LLVMFDiv => Some((Operation::Divide, wide)),
+        LLVMOpcode::LLVMCall => {
+            let name = i.callee().name();
+            let root = [["llvm.sqrt.f32", "sqrtf"], ["llvm.sqrt.f64", "sqrt"]][wide];
+            root.contains(&name.as_str()).then_some((Operation::Root, wide))
         }
-        match LLVMGetInstructionOpcode(i) {
-            LLVMOpcode::LLVMFDiv => Some((Operation::Divide, wide)),
-            LLVMOpcode::LLVMCall => {
-                let name = name_of(LLVMGetCalledValue(i));
-                let root = [["llvm.sqrt.f32", "sqrtf"], ["llvm.sqrt.f64", "sqrt"]][wide];
-                root.contains(&name.as_str()).then_some((Operation::Root, wide))
-            }
-            _ => None,
-        }
+        _ => None,
     }
 }
 
 /// `float` or `double`.
-fn real(ir: &Ir, wide: usize) -> LLVMTypeRef {
-    // SAFETY: a live context.
-    if wide == 1 { ir.double_type() } else { unsafe { LLVMFloatTypeInContext(ir.ctx) } }
+fn real(ir: &Ir, wide: usize) -> Type {
+    if wide == 1 { ir.double_type() } else { ir.ctx.float_type() }
 }
 
 /// The value of a constant.
-fn constant(v: LLVMValueRef) -> Option<f64> {
-    let mut lossy = 0;
-    // SAFETY: a live value; only constants are asked for their value.
-    unsafe { (!LLVMIsAConstantFP(v).is_null()).then(|| LLVMConstRealGetDouble(v, &mut lossy)) }
+fn constant(v: Value) -> Option<f64> {
+    Some(v.constant_real()?.0)
 }
 
 /// Whether a constant is usual.
-fn is_usual(v: LLVMValueRef, wide: usize) -> bool {
+fn is_usual(v: Value, wide: usize) -> bool {
     let range = [2f64.powi(-60)..=2f64.powi(60), 2f64.powi(-480)..=2f64.powi(480)];
     constant(v).is_some_and(|c| range[wide].contains(&c.abs()))
 }
 
 /// The bits, of a double the high word.
-fn high(ir: &Ir, v: LLVMValueRef, wide: usize) -> LLVMValueRef {
+fn high(ir: &Ir, v: Value, wide: usize) -> Value {
     if wide == 0 {
         return ir.cast(LLVMOpcode::LLVMBitCast, v, ir.i32_type());
     }
@@ -287,73 +269,68 @@ fn high(ir: &Ir, v: LLVMValueRef, wide: usize) -> LLVMValueRef {
 }
 
 /// The low word of a double.
-fn low_word(ir: &Ir, v: LLVMValueRef) -> LLVMValueRef {
+fn low_word(ir: &Ir, v: Value) -> Value {
     ir.trunc(ir.cast(LLVMOpcode::LLVMBitCast, v, ir.i64_type()), ir.i32_type())
 }
 
 /// A call of an abstract function without effects.
-fn pure(k: Place<'_>, name: &str, ret: LLVMTypeRef, args: &[LLVMValueRef]) -> LLVMValueRef {
-    // SAFETY: live values.
-    let types: Vec<LLVMTypeRef> = args.iter().map(|a| unsafe { LLVMTypeOf(*a) }).collect();
-    let f = declare(k.module, name, function_type(ret, &types));
+fn pure(k: Place<'_>, name: &str, ret: Type, args: &[Value]) -> Value {
+    let types: Vec<Type> = args.iter().map(|a| a.ty()).collect();
+    let f = k.module.declare(name, ret.function(&types));
     for a in ["nounwind", "willreturn", "memory"] {
-        add_enum_attribute(k.ir.ctx, f, FUNCTION, a, 0);
+        f.add_attribute(FUNCTION, a, 0);
     }
     k.ir.call_function(f, args)
 }
 
-fn argument(call: LLVMValueRef, at: u32) -> LLVMValueRef {
-    // SAFETY: a live call with so many arguments.
-    unsafe { LLVMGetOperand(call, at) }
+fn argument(call: Value, at: u32) -> Value {
+    call.operand(at)
 }
 
 /// Arithmetic on floats or doubles in front of a call.
 struct Reals<'a> {
     ir: &'a Ir,
-    module: LLVMModuleRef,
+    module: Module,
     wide: usize,
 }
 
 impl Reals<'_> {
-    fn number(&self, v: f64) -> LLVMValueRef {
-        // SAFETY: a live type.
-        unsafe { LLVMConstReal(real(self.ir, self.wide), v) }
+    fn number(&self, v: f64) -> Value {
+        real(self.ir, self.wide).real(v)
     }
 
-    fn product(&self, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
+    fn product(&self, a: Value, b: Value) -> Value {
         self.ir.binary(LLVMOpcode::LLVMFMul, a, b)
     }
 
-    fn negated(&self, v: LLVMValueRef) -> LLVMValueRef {
-        // SAFETY: the builder of a replacement stands in front of the call; the operand is a float or double.
-        unsafe { LLVMBuildFNeg(self.ir.raw(), v, EMPTY) }
+    fn negated(&self, v: Value) -> Value {
+        self.ir.fneg(v)
     }
 
     /// `a * b + c`, rounded once.
-    fn fma(&self, a: LLVMValueRef, b: LLVMValueRef, c: LLVMValueRef) -> LLVMValueRef {
+    fn fma(&self, a: Value, b: Value, c: Value) -> Value {
         let ty = real(self.ir, self.wide);
-        let f =
-            declare(self.module, ["llvm.fma.f32", "llvm.fma.f64"][self.wide], function_type(ty, &[ty; 3]));
+        let f = self.module.declare(["llvm.fma.f32", "llvm.fma.f64"][self.wide], ty.function(&[ty; 3]));
         self.ir.call_function(f, &[a, b, c])
     }
 
     /// An instruction of the unit for special functions.
-    fn approximate(&self, what: &str, v: LLVMValueRef) -> LLVMValueRef {
+    fn approximate(&self, what: &str, v: Value) -> Value {
         let (ty, (suffix, constraints)) =
             (real(self.ir, self.wide), [("f32", "=f,f"), ("f64", "=d,d")][self.wide]);
         let text = format!("{what}.approx.ftz.{suffix} $0, $1;");
-        self.ir.assembly(function_type(ty, &[ty]), &text, constraints, false, &[v])
+        self.ir.assembly(ty.function(&[ty]), &text, constraints, false, &[v])
     }
 
     /// Of doubles, the seed with another low word; the approximation has none.
-    fn with_low(&self, v: LLVMValueRef, low: LLVMValueRef) -> LLVMValueRef {
+    fn with_low(&self, v: Value, low: Value) -> Value {
         let ir = self.ir;
         let bits = ir.or(ir.cast(LLVMOpcode::LLVMBitCast, v, ir.i64_type()), ir.zext(low, ir.i64_type()));
         ir.cast(LLVMOpcode::LLVMBitCast, bits, ir.double_type())
     }
 
     /// By a constant.
-    fn divide_by(&self, x: LLVMValueRef, y: LLVMValueRef, how: Quotient) -> LLVMValueRef {
+    fn divide_by(&self, x: Value, y: Value, how: Quotient) -> Value {
         match how {
             Quotient::Two { high, low } => self.fma(x, self.number(high), self.product(x, self.number(low))),
             Quotient::Three { reciprocal } => {
@@ -365,9 +342,9 @@ impl Reals<'_> {
     }
 
     /// The reciprocal of `y` that quotients take. `near`: an approximate one, where `y` is a root.
-    fn reciprocal(&self, y: LLVMValueRef, near: Option<LLVMValueRef>) -> LLVMValueRef {
+    fn reciprocal(&self, y: Value, near: Option<Value>) -> Value {
         let minus = self.negated(y);
-        let error = |r: LLVMValueRef| self.fma(minus, r, self.number(1.0));
+        let error = |r: Value| self.fma(minus, r, self.number(1.0));
         let near = near.unwrap_or_else(|| {
             let seed = self.approximate("rcp", y);
             if self.wide == 0 {
@@ -380,13 +357,13 @@ impl Reals<'_> {
         self.fma(near, error(near), near)
     }
 
-    fn divide(&self, x: LLVMValueRef, y: LLVMValueRef, reciprocal: LLVMValueRef) -> LLVMValueRef {
+    fn divide(&self, x: Value, y: Value, reciprocal: Value) -> Value {
         let quotient = self.product(x, reciprocal);
         self.fma(reciprocal, self.fma(self.negated(y), quotient, x), quotient)
     }
 
     /// The root, and its reciprocal approximately.
-    fn root(&self, x: LLVMValueRef) -> (LLVMValueRef, LLVMValueRef) {
+    fn root(&self, x: Value) -> (Value, Value) {
         let near = self.approximate("rsqrt", x);
         let (reciprocal, half) = if self.wide == 0 {
             (near, self.product(near, self.number(0.5)))
@@ -417,10 +394,10 @@ impl Reals<'_> {
 
 /// Reciprocals that several quotients of a block share, in front of the first one: by block and divisor.
 fn shared_reciprocals(
-    (ir, module, wide): (&Ir, LLVMModuleRef, usize),
-    quotients: &[LLVMValueRef],
-    roots: &BTreeMap<LLVMValueRef, LLVMValueRef>,
-) -> BTreeMap<(LLVMBasicBlockRef, LLVMValueRef), LLVMValueRef> {
+    (ir, module, wide): (&Ir, Module, usize),
+    quotients: &[Value],
+    roots: &BTreeMap<Value, Value>,
+) -> BTreeMap<(Block, Value), Value> {
     let mut out = BTreeMap::new();
     let mut seen = BTreeSet::new();
     for call in quotients {
@@ -428,7 +405,7 @@ fn shared_reciprocals(
         if !seen.insert(block) {
             continue;
         }
-        let inside: Vec<_> = instructions_of(block).into_iter().filter(|i| quotients.contains(i)).collect();
+        let inside: Vec<_> = block.instructions().into_iter().filter(|i| quotients.contains(i)).collect();
         for first in &inside {
             let y = argument(*first, 1);
             let several = inside.iter().filter(|i| argument(**i, 1) == y).count() > 1;
@@ -442,26 +419,24 @@ fn shared_reciprocals(
     out
 }
 
-fn block_of(i: LLVMValueRef) -> LLVMBasicBlockRef {
-    // SAFETY: a live instruction.
-    unsafe { LLVMGetInstructionParent(i) }
+fn block_of(i: Value) -> Block {
+    i.block()
 }
 
 /// The instructions of ptxas for usual operands.
-pub(crate) fn to_ptx(module: LLVMModuleRef) -> Result<()> {
+pub(crate) fn to_ptx(module: Module) -> Result<()> {
     let mut reciprocals = BTreeMap::new();
-    // SAFETY: a live module.
-    let ir = Ir::new(unsafe { LLVMGetModuleContext(module) });
+    let ir = Ir::new(module.context());
     for wide in 0..2 {
-        if let Some(f) = find_function(module, ROOT[wide]) {
+        if let Some(f) = module.function(ROOT[wide]) {
             replace_calls(module, f, |ir, c| {
                 let (root, reciprocal) = Reals { ir, module, wide }.root(argument(c, 0));
                 reciprocals.insert(root, reciprocal);
                 Ok(root)
             })?;
         }
-        if let Some(f) = find_function(module, DIVIDE[wide]) {
-            let shared = shared_reciprocals((&ir, module, wide), &calls_of(f), &reciprocals);
+        if let Some(f) = module.function(DIVIDE[wide]) {
+            let shared = shared_reciprocals((&ir, module, wide), &f.calls(), &reciprocals);
             replace_calls(module, f, |ir, c| {
                 let (reals, x, y) = (Reals { ir, module, wide }, argument(c, 0), argument(c, 1));
                 if let Some(how) = constant(y).and_then(|c| divisors::quotient(c, wide)) {
@@ -479,29 +454,28 @@ pub(crate) fn to_ptx(module: LLVMModuleRef) -> Result<()> {
 
 /// The operations themselves. `always`: every operand counts as unusual, as the checked device must not see conditions on values that
 /// are thrown away.
-pub(crate) fn to_host(module: LLVMModuleRef, always: bool) -> Result<()> {
+pub(crate) fn to_host(module: Module, always: bool) -> Result<()> {
     for wide in 0..2 {
-        if let Some(f) = find_function(module, DIVIDE[wide]) {
+        if let Some(f) = module.function(DIVIDE[wide]) {
             let quotient = |ir: &Ir, c| ir.binary(LLVMOpcode::LLVMFDiv, argument(c, 0), argument(c, 1));
             replace_calls(module, f, |ir, c| Ok(quotient(ir, c)))?;
         }
-        if let Some(f) = find_function(module, ROOT[wide]) {
+        if let Some(f) = module.function(ROOT[wide]) {
             replace_calls(module, f, |ir, c| {
                 let ty = real(ir, wide);
-                let root =
-                    declare(module, ["llvm.sqrt.f32", "llvm.sqrt.f64"][wide], function_type(ty, &[ty]));
+                let root = module.declare(["llvm.sqrt.f32", "llvm.sqrt.f64"][wide], ty.function(&[ty]));
                 Ok(ir.call_function(root, &[argument(c, 0)]))
             })?;
         }
     }
-    match find_function(module, FAR) {
+    match module.function(FAR) {
         Some(f) if always => replace_calls(module, f, |ir, _| Ok(ir.int32(u32::MAX))),
         _ => identity(module),
     }
 }
 
-fn identity(module: LLVMModuleRef) -> Result<()> {
-    match find_function(module, FAR) {
+fn identity(module: Module) -> Result<()> {
+    match module.function(FAR) {
         Some(f) => replace_calls(module, f, |_, c| Ok(argument(c, 0))),
         None => Ok(()),
     }

@@ -11,12 +11,9 @@
 //!   targets.
 
 use crate::ir::builder::SITE;
-use crate::ir::calls::find_function;
-use crate::ir::llvm::{instructions, name_of, opcode, take_message};
+use crate::ir::llvm::*;
 use crate::kernel::module::{KernelInfo, KernelModule};
 use inkwell::llvm_sys::LLVMOpcode;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
 use std::cell::OnceCell;
 
 impl KernelModule {
@@ -25,25 +22,27 @@ impl KernelModule {
         // With their text once it is asked for: printing takes LLVM longer than building them took.
         let mut kept: Vec<(usize, Vec<LLVMOpcode>, OnceCell<String>)> = Vec::new();
         for at in 0..self.kernels.len() {
-            let Some(f) = find_function(self.module(), &self.kernels[at].name) else { continue };
+            let Some(f) = self.module().function(&self.kernels[at].name) else { continue };
             let like = |other: &KernelInfo| same_launch(other, &self.kernels[at]);
             if !self.kernels.iter().enumerate().any(|(i, other)| i != at && like(other)) {
                 continue;
             }
-            let opcodes: Vec<_> = instructions(f).into_iter().map(opcode).collect();
+            let opcodes: Vec<_> = f.instructions().into_iter().map(Value::opcode).collect();
             let code = OnceCell::new();
             let same = |(i, others, other): &&(usize, Vec<LLVMOpcode>, OnceCell<String>)| {
                 let kept = &self.kernels[*i];
                 like(kept)
                     && *others == opcodes
-                    && find_function(self.module(), &kept.name)
+                    && self
+                        .module()
+                        .function(&kept.name)
                         .is_some_and(|k| other.get_or_init(|| text(k)) == code.get_or_init(|| text(f)))
             };
             match kept.iter().find(same) {
                 Some((i, ..)) => {
                     self.kernels[at].name = self.kernels[*i].name.clone();
                     // SAFETY: a kernel, which nothing calls; its descriptor names another function now.
-                    unsafe { LLVMDeleteFunction(f) };
+                    unsafe { f.delete_function() };
                 }
                 None => kept.push((at, opcodes, code)),
             }
@@ -63,23 +62,19 @@ fn same_launch(a: &KernelInfo, b: &KernelInfo) -> bool {
 }
 
 /// A function's text from its parameters on, with these numbered, and without the metadata of reports.
-fn text(function: LLVMValueRef) -> String {
-    // SAFETY: a live function, whose parameters get their names back.
-    let text = unsafe {
-        let parameters: Vec<_> = (0..LLVMCountParams(function)).map(|i| LLVMGetParam(function, i)).collect();
-        let names: Vec<_> = parameters.iter().map(|p| name_of(*p)).collect();
-        let rename = |p: LLVMValueRef, name: &str| LLVMSetValueName2(p, name.as_ptr().cast(), name.len());
-        for (i, p) in parameters.iter().enumerate() {
-            rename(*p, &format!("pollyrs.parameter.{i}"));
-        }
-        let text = take_message(LLVMPrintValueToString(function));
-        for (p, name) in parameters.into_iter().zip(names) {
-            rename(p, &name);
-        }
-        text
-    };
+fn text(function: Value) -> String {
+    // Parameters get their names back.
+    let parameters = function.params();
+    let names: Vec<_> = parameters.iter().map(|p| p.name()).collect();
+    for (i, p) in parameters.iter().enumerate() {
+        p.set_name(&format!("pollyrs.parameter.{i}"));
+    }
+    let text = function.text();
+    for (p, name) in parameters.into_iter().zip(names) {
+        p.set_name(&name);
+    }
     let mark = format!(", !{SITE} !");
-    let own = format!("@{}(", name_of(function));
+    let own = format!("@{}(", function.name());
     let mut out = String::with_capacity(text.len());
     // Nothing else has the name: a kernel does not call itself.
     let mut rest = match text.split_once(&own) {

@@ -8,57 +8,40 @@
 //! `fma(d, d, c)`, is replaced by its counterpart in the same block.
 
 use crate::ir::error::Result;
-use crate::ir::llvm::operand;
 use crate::ir::llvm::*;
 use inkwell::llvm_sys::LLVMOpcode::*;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
 use std::collections::BTreeMap;
 
 /// Whether all that a value is used for is its square.
-fn is_squared(d: LLVMValueRef) -> bool {
-    // SAFETY: a live instruction and its users, instructions as well.
-    unsafe {
-        let mut next = LLVMGetFirstUse(d);
-        while !next.is_null() {
-            let user = LLVMGetUser(next);
-            let squares = match LLVMGetInstructionOpcode(user) {
-                LLVMFMul => true,
-                LLVMCall => name_of(LLVMGetCalledValue(user)).starts_with("llvm.fma"),
-                _ => false,
-            };
-            // (The sum of an `fma` must be something else.)
-            let times = (0..LLVMGetNumOperands(user) as u32).filter(|n| operand(user, *n) == d).count();
-            if !squares || times != 2 || operand(user, 0) != operand(user, 1) {
-                return false;
-            }
-            next = LLVMGetNextUse(next);
-        }
-        true
-    }
+fn is_squared(d: Value) -> bool {
+    d.users().into_iter().all(|user| {
+        let squares = match user.opcode() {
+            LLVMFMul => true,
+            LLVMCall => user.callee().name().starts_with("llvm.fma"),
+            _ => false,
+        };
+        // (The sum of an `fma` must be something else.)
+        let times = user.operands().into_iter().filter(|v| *v == d).count();
+        squares && times == 2 && user.operand(0) == user.operand(1)
+    })
 }
 
 /// Replaces them in a module.
-pub(crate) fn share(module: LLVMModuleRef) -> Result<()> {
-    for block in functions(module).into_iter().flat_map(blocks) {
-        let mut known: BTreeMap<(usize, usize), LLVMValueRef> = BTreeMap::new();
-        for i in instructions_of(block) {
-            // SAFETY: a live instruction.
-            unsafe {
-                if LLVMGetInstructionOpcode(i) != LLVMFSub {
-                    continue;
+pub(crate) fn share(module: Module) -> Result<()> {
+    for block in module.functions().into_iter().flat_map(Value::blocks) {
+        let mut known: BTreeMap<(usize, usize), Value> = BTreeMap::new();
+        for i in block.instructions() {
+            if i.opcode() != LLVMFSub {
+                continue;
+            }
+            let (a, b) = (i.operand(0).address(), i.operand(1).address());
+            match known.get(&(b, a)).copied() {
+                Some(other) if is_squared(i) && i.fast_math_flags() == other.fast_math_flags() => {
+                    // SAFETY: the handle is not used any more.
+                    unsafe { i.replace(other) };
                 }
-                let (a, b) = (operand(i, 0) as usize, operand(i, 1) as usize);
-                match known.get(&(b, a)).copied() {
-                    Some(other)
-                        if is_squared(i) && LLVMGetFastMathFlags(i) == LLVMGetFastMathFlags(other) =>
-                    {
-                        LLVMReplaceAllUsesWith(i, other);
-                        LLVMInstructionEraseFromParent(i);
-                    }
-                    _ => {
-                        known.entry((a, b)).or_insert(i);
-                    }
+                _ => {
+                    known.entry((a, b)).or_insert(i);
                 }
             }
         }

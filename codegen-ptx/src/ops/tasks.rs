@@ -16,17 +16,13 @@
 //!   behind the barrier that follows its wait: barriers order within a block, the release and the acquire
 //!   between two of them, and order is transitive (PTX ISA, "Memory consistency model", causality order).
 
-use crate::ir::builder::{Ir, c_string};
-use crate::ir::calls::{find_function, replace_calls};
+use crate::ir::builder::Ir;
+use crate::ir::calls::replace_calls;
 use crate::ir::error::Result;
 use crate::ir::intrinsics::thread_of;
-use crate::ir::llvm::operand;
 use crate::ir::llvm::*;
-use crate::ir::types::type_of;
 use crate::kernel::builder::KernelBuilder;
 use inkwell::llvm_sys::LLVMLinkage;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
 
 const CLAIM: &str = "pollyrs.claim";
 const WAIT: &str = "pollyrs.wait";
@@ -39,74 +35,63 @@ const FLAG: i64 = 4;
 /// From here on there are loads and stores with an order.
 const ORDERED: u32 = 70;
 
-fn call<S>(k: &KernelBuilder<'_, S>, name: &str, ret: LLVMTypeRef, args: &[LLVMValueRef]) -> LLVMValueRef {
-    let types: Vec<_> = args.iter().map(|a| type_of(*a)).collect();
-    let f = declare(k.module, name, function_type(ret, &types));
-    add_enum_attribute(k.ir.ctx, f, FUNCTION, "nounwind", 0);
+fn call<S>(k: &KernelBuilder<'_, S>, name: &str, ret: Type, args: &[Value]) -> Value {
+    let types: Vec<_> = args.iter().map(|a| a.ty()).collect();
+    let f = k.module.declare(name, ret.function(&types));
+    f.add_attribute(FUNCTION, "nounwind", 0);
     if name != WAIT {
-        add_enum_attribute(k.ir.ctx, f, FUNCTION, "convergent", 0);
+        f.add_attribute(FUNCTION, "convergent", 0);
     }
     k.ir.call_function(f, args)
 }
 
 /// The number of the block.
-pub(crate) fn claim<S>(k: &KernelBuilder<'_, S>, flags: LLVMValueRef, thread: LLVMValueRef) -> LLVMValueRef {
+pub(crate) fn claim<S>(k: &KernelBuilder<'_, S>, flags: Value, thread: Value) -> Value {
     call(k, CLAIM, k.ir.i64_type(), &[flags, thread])
 }
 
-pub(crate) fn wait<S>(k: &KernelBuilder<'_, S>, flags: LLVMValueRef, block: LLVMValueRef) {
+pub(crate) fn wait<S>(k: &KernelBuilder<'_, S>, flags: Value, block: Value) {
     call(k, WAIT, k.ir.void_type(), &[flags, block]);
 }
 
-pub(crate) fn signal<S>(
-    k: &KernelBuilder<'_, S>,
-    flags: LLVMValueRef,
-    block: LLVMValueRef,
-    thread: LLVMValueRef,
-) {
+pub(crate) fn signal<S>(k: &KernelBuilder<'_, S>, flags: Value, block: Value, thread: Value) {
     call(k, SIGNAL, k.ir.void_type(), &[flags, block, thread]);
 }
 
-fn flag_of(ir: &Ir, call: LLVMValueRef) -> LLVMValueRef {
-    let offset = ir.mul(ir.add(operand(call, 1), ir.int(1)), ir.int(FLAG));
-    ir.ptr_to_int(ir.byte_offset(operand(call, 0), offset))
+fn flag_of(ir: &Ir, call: Value) -> Value {
+    let offset = ir.mul(ir.add(call.operand(1), ir.int(1)), ir.int(FLAG));
+    ir.ptr_to_int(ir.byte_offset(call.operand(0), offset))
 }
 
 /// As instructions of PTX.
-pub(crate) fn to_ptx(module: LLVMModuleRef, arch: u32) -> Result<()> {
+pub(crate) fn to_ptx(module: Module, arch: u32) -> Result<()> {
     const SHARED: u32 = 3;
-    if let Some(f) = find_function(module, CLAIM) {
+    if let Some(f) = module.function(CLAIM) {
         replace_calls(module, f, |ir, call| {
-            // SAFETY: a live call in a function of the module; the variable is new or of the same type.
-            let variable = unsafe {
-                let kernel = name_of(LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)));
-                let name = c_string(&format!("{kernel}_claimed"));
-                let mut variable = LLVMGetNamedGlobal(module, name.as_ptr());
-                if variable.is_null() {
-                    variable = LLVMAddGlobalInAddressSpace(module, ir.i32_type(), name.as_ptr(), SHARED);
-                    LLVMSetInitializer(variable, LLVMGetUndef(ir.i32_type()));
-                    LLVMSetLinkage(variable, LLVMLinkage::LLVMInternalLinkage);
-                    LLVMSetAlignment(variable, 4);
-                }
+            let name = format!("{}_claimed", call.block().function().name());
+            let variable = module.global(&name).unwrap_or_else(|| {
+                let variable = module.add_global(&name, ir.i32_type(), SHARED);
+                variable.set_initializer(ir.i32_type().undef());
+                variable.set_linkage(LLVMLinkage::LLVMInternalLinkage);
+                variable.set_alignment(4);
                 variable
-            };
+            });
             let place = ir.addrspace_cast(variable, ir.ptr_type());
-            let ty = function_type(ir.void_type(), &[ir.i64_type(), ir.i32_type(), ir.i64_type()]);
+            let ty = ir.void_type().function(&[ir.i64_type(), ir.i32_type(), ir.i64_type()]);
             let text = "{ .reg .pred p; .reg .u32 t; setp.eq.u32 p, $1, 0; @p atom.add.u32 t, [$0], 1; @p st.volatile.u32 [$2], t; }";
-            let args = [ir.ptr_to_int(operand(call, 0)), operand(call, 1), ir.ptr_to_int(place)];
+            let args = [ir.ptr_to_int(call.operand(0)), call.operand(1), ir.ptr_to_int(place)];
             ir.assembly(ty, text, "l,r,l,~{memory}", true, &args);
-            let ty = function_type(ir.void_type(), &[ir.i32_type()]);
-            let barrier = declare(module, "llvm.nvvm.barrier.cta.sync.aligned.all", ty);
+            let ty = ir.void_type().function(&[ir.i32_type()]);
+            let barrier = module.declare("llvm.nvvm.barrier.cta.sync.aligned.all", ty);
             ir.call_function(barrier, &[ir.int32(0)]);
             let claimed = ir.load(ir.i32_type(), place);
-            // SAFETY: a live load.
-            unsafe { LLVMSetVolatile(claimed, 1) };
+            claimed.set_volatile(true);
             Ok(ir.zext(claimed, ir.i64_type()))
         })?;
     }
-    if let Some(f) = find_function(module, WAIT) {
+    if let Some(f) = module.function(WAIT) {
         replace_calls(module, f, |ir, call| {
-            let ty = function_type(ir.void_type(), &[ir.i64_type()]);
+            let ty = ir.void_type().function(&[ir.i64_type()]);
             let look = match arch {
                 ORDERED.. => "AGAIN: ld.acquire.gpu.u32 t, [$0]; setp.eq.u32 p, t, 0; @p bra AGAIN;",
                 _ => "AGAIN: ld.volatile.u32 t, [$0]; setp.eq.u32 p, t, 0; @p bra AGAIN; membar.gl;",
@@ -115,15 +100,15 @@ pub(crate) fn to_ptx(module: LLVMModuleRef, arch: u32) -> Result<()> {
             Ok(ir.assembly(ty, &text, "l,~{memory}", true, &[flag_of(ir, call)]))
         })?;
     }
-    if let Some(f) = find_function(module, SIGNAL) {
+    if let Some(f) = module.function(SIGNAL) {
         replace_calls(module, f, |ir, call| {
-            let ty = function_type(ir.void_type(), &[ir.i64_type(), ir.i32_type()]);
+            let ty = ir.void_type().function(&[ir.i64_type(), ir.i32_type()]);
             let raise = match arch {
                 ORDERED.. => "@p st.release.gpu.u32 [$0], 1;",
                 _ => "@p membar.gl; @p st.volatile.u32 [$0], 1;",
             };
             let text = format!("{{ .reg .pred p; setp.eq.u32 p, $1, 0; {raise} }}");
-            Ok(ir.assembly(ty, &text, "l,r,~{memory}", true, &[flag_of(ir, call), operand(call, 2)]))
+            Ok(ir.assembly(ty, &text, "l,r,~{memory}", true, &[flag_of(ir, call), call.operand(2)]))
         })?;
     }
     Ok(())
@@ -131,20 +116,17 @@ pub(crate) fn to_ptx(module: LLVMModuleRef, arch: u32) -> Result<()> {
 
 /// As calls of the run-time library, which starts blocks in their order; `block`: the number that it gave a
 /// block.
-pub(crate) fn to_host(
-    module: LLVMModuleRef,
-    block: impl Fn(&Ir, LLVMValueRef) -> LLVMValueRef,
-) -> Result<()> {
-    if let Some(f) = find_function(module, CLAIM) {
+pub(crate) fn to_host(module: Module, block: impl Fn(&Ir, Value) -> Value) -> Result<()> {
+    if let Some(f) = module.function(CLAIM) {
         replace_calls(module, f, |ir, call| Ok(block(ir, call)))?;
     }
     for (name, to, args) in [(WAIT, EMU_WAIT, 2), (SIGNAL, EMU_SIGNAL, 1)] {
-        let Some(f) = find_function(module, name) else { continue };
+        let Some(f) = module.function(name) else { continue };
         replace_calls(module, f, |ir, call| {
             let types = [ir.ptr_type(), ir.i64_type()];
-            let f = declare(module, to, function_type(ir.void_type(), &types[..args]));
-            add_enum_attribute(ir.ctx, f, FUNCTION, "nounwind", 0);
-            let values = [thread_of(call), operand(call, 1)];
+            let f = module.declare(to, ir.void_type().function(&types[..args]));
+            f.add_attribute(FUNCTION, "nounwind", 0);
+            let values = [thread_of(call), call.operand(1)];
             Ok(ir.call_function(f, &values[..args]))
         })?;
     }

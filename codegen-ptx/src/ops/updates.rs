@@ -14,14 +14,10 @@
 //! - A sum of floats is a loop of exchanges: `atom.add.f32` takes subnormal numbers for zeros, which no flag
 //!   of the program allows. (That of doubles does not.)
 
-use crate::ir::builder::{Ir, module_context};
-use crate::ir::calls::{find_function, replace_calls};
+use crate::ir::builder::Ir;
+use crate::ir::calls::replace_calls;
 use crate::ir::error::Result;
 use crate::ir::llvm::*;
-use crate::ir::llvm::{function_of, module_of};
-use crate::ir::types::{type_kind, type_of};
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{
     LLVMAtomicOrdering::LLVMAtomicOrderingMonotonic, LLVMAtomicRMWBinOp, LLVMIntPredicate, LLVMLinkage,
     LLVMTypeKind,
@@ -33,12 +29,12 @@ const ADD_FLOAT: &str = "pollyrs.update.add.f32";
 const SCOPE: &str = "device";
 
 /// Adds to, or combines with, what is at an address.
-pub(crate) fn emit(ir: &Ir, op: UpdateOp, address: LLVMValueRef, value: LLVMValueRef) -> LLVMValueRef {
+pub(crate) fn emit(ir: &Ir, op: UpdateOp, address: Value, value: Value) -> Value {
     use LLVMAtomicRMWBinOp::*;
-    let ty = type_of(value);
-    if op == UpdateOp::FAdd && type_kind(ty) == LLVMTypeKind::LLVMFloatTypeKind {
-        let module = module_of(function_of(ir.block()));
-        let f = declare(module, ADD_FLOAT, function_type(ir.void_type(), &[ir.ptr_type(), ty]));
+    let ty = value.ty();
+    if op == UpdateOp::FAdd && ty.kind() == LLVMTypeKind::LLVMFloatTypeKind {
+        let module = ir.block().function().module();
+        let f = module.declare(ADD_FLOAT, ir.void_type().function(&[ir.ptr_type(), ty]));
         return ir.call_function(f, &[address, value]);
     }
     let op = match op {
@@ -56,57 +52,49 @@ pub(crate) fn emit(ir: &Ir, op: UpdateOp, address: LLVMValueRef, value: LLVMValu
 }
 
 fn scope(ir: &Ir) -> u32 {
-    // SAFETY: a live context; a name with its length.
-    unsafe { LLVMGetSyncScopeID(ir.ctx, SCOPE.as_ptr().cast(), SCOPE.len()) }
+    ir.scope(SCOPE)
 }
 
-fn atomic(ir: &Ir, op: LLVMAtomicRMWBinOp, address: LLVMValueRef, value: LLVMValueRef) -> LLVMValueRef {
-    // SAFETY: a pointer and a value of a type that the operation takes; the builder stands in a block.
-    unsafe {
-        LLVMBuildAtomicRMWSyncScope(ir.raw(), op, address, value, LLVMAtomicOrderingMonotonic, scope(ir))
-    }
+fn atomic(ir: &Ir, op: LLVMAtomicRMWBinOp, address: Value, value: Value) -> Value {
+    ir.update(op, address, value, LLVMAtomicOrderingMonotonic, scope(ir))
 }
 
 /// As atomic operations of the host.
-pub(crate) fn to_host(module: LLVMModuleRef) -> Result<()> {
-    let Some(f) = find_function(module, ADD_FLOAT) else { return Ok(()) };
+pub(crate) fn to_host(module: Module) -> Result<()> {
+    let Some(f) = module.function(ADD_FLOAT) else { return Ok(()) };
     replace_calls(module, f, |ir, call| {
-        // SAFETY: a live call with two arguments.
-        let (address, value) = unsafe { (LLVMGetOperand(call, 0), LLVMGetOperand(call, 1)) };
+        let (address, value) = (call.operand(0), call.operand(1));
         Ok(atomic(ir, LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpFAdd, address, value))
     })
 }
 
 /// As a loop that ends when nobody came between.
-pub(crate) fn to_ptx(module: LLVMModuleRef) -> Result<()> {
-    let Some(f) = find_function(module, ADD_FLOAT) else { return Ok(()) };
-    let ir = Ir::new(module_context(module));
+pub(crate) fn to_ptx(module: Module) -> Result<()> {
+    let Some(f) = module.function(ADD_FLOAT) else { return Ok(()) };
+    let ir = Ir::new(module.context());
     let [entry, again, done] = ["entry", "again", "done"].map(|name| ir.append_block(f, name));
-    // SAFETY: a function of two parameters without a body until now; the exchange gives a pair of what was
-    // there and whether it was exchanged.
-    unsafe {
-        let (address, value) = (LLVMGetParam(f, 0), LLVMGetParam(f, 1));
-        let float = LLVMTypeOf(value);
+    {
+        let (address, value) = (f.param(0), f.param(1));
+        let float = value.ty();
         ir.at_end(entry);
         let first = ir.load(ir.i32_type(), address);
-        LLVMSetOrdering(first, LLVMAtomicOrderingMonotonic);
-        LLVMSetAlignment(first, 4);
+        first.set_ordering(LLVMAtomicOrderingMonotonic);
+        first.set_alignment(4);
         ir.br(again);
         ir.at_end(again);
         let old = ir.phi(ir.i32_type(), &[(first, entry)]);
         let number = ir.cast(inkwell::llvm_sys::LLVMOpcode::LLVMBitCast, old, float);
         let sum = ir.binary(inkwell::llvm_sys::LLVMOpcode::LLVMFAdd, number, value);
         let new = ir.cast(inkwell::llvm_sys::LLVMOpcode::LLVMBitCast, sum, ir.i32_type());
-        let order = LLVMAtomicOrderingMonotonic;
-        let pair = LLVMBuildAtomicCmpXchgSyncScope(ir.raw(), address, old, new, order, order, scope(&ir));
-        let seen = LLVMBuildExtractValue(ir.raw(), pair, 0, c"".as_ptr());
+        let pair = ir.exchange(address, old, new, LLVMAtomicOrderingMonotonic, scope(&ir));
+        let seen = ir.field(pair, 0);
         ir.add_incoming(old, seen, again);
         let same = ir.icmp(LLVMIntPredicate::LLVMIntEQ, seen, old);
         ir.cond_br(same, done, again);
         ir.at_end(done);
         ir.ret_void();
-        LLVMSetLinkage(f, LLVMLinkage::LLVMInternalLinkage);
+        f.set_linkage(LLVMLinkage::LLVMInternalLinkage);
     }
-    add_enum_attribute(ir.ctx, f, FUNCTION, "alwaysinline", 0);
+    f.add_attribute(FUNCTION, "alwaysinline", 0);
     Ok(())
 }

@@ -17,10 +17,7 @@
 
 use crate::ir::builder::Ir;
 use crate::ir::llvm::*;
-use crate::ops::early::{base, is_noalias, kind, nature};
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::target::{LLVMGetModuleDataLayout, LLVMStoreSizeOfType};
+use crate::ops::early::{base, is_noalias, nature};
 use inkwell::llvm_sys::{LLVMIntPredicate, LLVMLinkage, LLVMOpcode, LLVMTypeKind};
 use std::collections::BTreeMap;
 
@@ -37,27 +34,22 @@ type Place = (usize, Vec<(usize, u64)>);
 /// An access to an element.
 #[derive(Clone)]
 struct Element {
-    instruction: LLVMValueRef,
+    instruction: Value,
     /// In the block.
     at: usize,
-    pointer: LLVMValueRef,
-    ty: LLVMTypeRef,
+    pointer: Value,
+    ty: Type,
     place: Place,
     offset: i64,
     bytes: i64,
 }
 
 /// Joins the accesses of kernels in an optimized module; whether there are functions to be inlined.
-pub(crate) fn join(module: LLVMModuleRef) -> bool {
+pub(crate) fn join(module: Module) -> bool {
     let mut any = false;
-    for function in functions(module) {
-        for block in blocks(function) {
-            // SAFETY: a live block of the function.
-            let alone = unsafe {
-                let end = LLVMGetBasicBlockTerminator(block);
-                (0..LLVMGetNumSuccessors(end)).any(|i| LLVMGetSuccessor(end, i) == block)
-            };
-            if alone {
+    for function in module.functions() {
+        for block in function.blocks() {
+            if block.successors().contains(&block) {
                 // No two of them have an access in common, and what may move past what is known of all before any of them does.
                 let runs = runs(module, function, block);
                 any |= !runs.is_empty();
@@ -69,13 +61,13 @@ pub(crate) fn join(module: LLVMModuleRef) -> bool {
 }
 
 /// The accesses of a block that may be joined, each sorted by their elements.
-fn runs(module: LLVMModuleRef, function: LLVMValueRef, block: LLVMBasicBlockRef) -> Vec<Vec<Element>> {
+fn runs(module: Module, function: Value, block: Block) -> Vec<Vec<Element>> {
     let all: Vec<_> =
-        instructions_of(block).into_iter().enumerate().map(|(at, i)| (i, element(module, i, at))).collect();
+        block.instructions().into_iter().enumerate().map(|(at, i)| (i, element(module, i, at))).collect();
     let mut places: BTreeMap<(bool, Place, usize), Vec<Element>> = BTreeMap::new();
     for e in all.iter().filter_map(|(_, e)| e.as_ref()) {
-        let loads = opcode(e.instruction) == LLVMOpcode::LLVMLoad;
-        places.entry((loads, e.place.clone(), e.ty as usize)).or_default().push(e.clone());
+        let loads = e.instruction.opcode() == LLVMOpcode::LLVMLoad;
+        places.entry((loads, e.place.clone(), e.ty.address())).or_default().push(e.clone());
     }
     let mut out = Vec::new();
     for mut found in places.into_values() {
@@ -94,93 +86,68 @@ fn runs(module: LLVMModuleRef, function: LLVMValueRef, block: LLVMBasicBlockRef)
 }
 
 /// An access to a number of a size that divides 16 bytes.
-fn element(module: LLVMModuleRef, i: LLVMValueRef, at: usize) -> Option<Element> {
-    // SAFETY: a live instruction; loads and stores are asked for what they have.
-    unsafe {
-        let (pointer, ty) = match LLVMGetInstructionOpcode(i) {
-            LLVMOpcode::LLVMLoad => (LLVMGetOperand(i, 0), LLVMTypeOf(i)),
-            LLVMOpcode::LLVMStore => (LLVMGetOperand(i, 1), LLVMTypeOf(LLVMGetOperand(i, 0))),
-            _ => return None,
-        };
-        let number = matches!(
-            LLVMGetTypeKind(ty),
-            LLVMTypeKind::LLVMIntegerTypeKind
-                | LLVMTypeKind::LLVMFloatTypeKind
-                | LLVMTypeKind::LLVMDoubleTypeKind
-        );
-        let plain = LLVMGetVolatile(i) == 0
-            && LLVMIsAtomic(i) == 0
-            && LLVMGetPointerAddressSpace(LLVMTypeOf(pointer)) == GLOBAL;
-        if !number || !plain {
-            return None;
-        }
-        let layout = LLVMGetModuleDataLayout(module);
-        let bytes = LLVMStoreSizeOfType(layout, ty);
-        let bits = inkwell::llvm_sys::target::LLVMSizeOfTypeInBits(layout, ty);
-        let whole = bytes * 8 == bits && [1, 2, 4, 8].contains(&bytes);
-        if !whole || u64::from(LLVMGetAlignment(i)) < bytes {
-            return None;
-        }
-        let (place, offset) = place(module, pointer);
-        Some(Element { instruction: i, at, pointer, ty, place, offset, bytes: bytes as i64 })
+fn element(module: Module, i: Value, at: usize) -> Option<Element> {
+    let (pointer, ty) = match i.opcode() {
+        LLVMOpcode::LLVMLoad => (i.operand(0), i.ty()),
+        LLVMOpcode::LLVMStore => (i.operand(1), i.operand(0).ty()),
+        _ => return None,
+    };
+    let number = matches!(
+        ty.kind(),
+        LLVMTypeKind::LLVMIntegerTypeKind
+            | LLVMTypeKind::LLVMFloatTypeKind
+            | LLVMTypeKind::LLVMDoubleTypeKind
+    );
+    let plain = !i.is_volatile() && !i.is_atomic() && pointer.ty().address_space() == Some(GLOBAL);
+    if !number || !plain {
+        return None;
     }
+    let bytes = module.store_size(ty);
+    let whole = bytes * 8 == module.size_in_bits(ty) && [1, 2, 4, 8].contains(&bytes);
+    if !whole || u64::from(i.alignment()) < bytes {
+        return None;
+    }
+    let (place, offset) = place(module, pointer);
+    Some(Element { instruction: i, at, pointer, ty, place, offset, bytes: bytes as i64 })
 }
 
 /// What an address is computed from, and how many bytes it is ahead of that.
-fn place(module: LLVMModuleRef, mut pointer: LLVMValueRef) -> (Place, i64) {
+fn place(module: Module, mut pointer: Value) -> (Place, i64) {
     let (mut offset, mut terms) = (0_i64, Vec::new());
-    // SAFETY: live values; an address computation with one index has two operands.
-    unsafe {
-        while !LLVMIsAGetElementPtrInst(pointer).is_null() && LLVMGetNumIndices(pointer) == 1 {
-            let layout = LLVMGetModuleDataLayout(module);
-            let size = LLVMStoreSizeOfType(layout, LLVMGetGEPSourceElementType(pointer));
-            let mut left = vec![LLVMGetOperand(pointer, 1)];
-            while let Some(v) = left.pop() {
-                match (constant_int(v), is_sum(v)) {
-                    (Some(c), _) => offset = offset.wrapping_add(c.wrapping_mul(size as i64)),
-                    (None, true) => left.extend([LLVMGetOperand(v, 0), LLVMGetOperand(v, 1)]),
-                    (None, false) => terms.push((v as usize, size)),
-                }
+    while pointer.is_gep() && pointer.index_count() == 1 {
+        let size = module.store_size(pointer.source_type());
+        let mut left = vec![pointer.operand(1)];
+        while let Some(v) = left.pop() {
+            match (v.constant_int(), is_sum(v)) {
+                (Some(c), _) => offset = offset.wrapping_add(c.wrapping_mul(size as i64)),
+                (None, true) => left.extend([v.operand(0), v.operand(1)]),
+                (None, false) => terms.push((v.address(), size)),
             }
-            pointer = LLVMGetOperand(pointer, 0);
         }
+        pointer = pointer.operand(0);
     }
     terms.sort_unstable();
-    ((pointer as usize, terms), offset)
+    ((pointer.address(), terms), offset)
 }
 
 /// Whether a value is the sum of its operands; addresses are computed modulo 2^64, as it is.
-fn is_sum(v: LLVMValueRef) -> bool {
-    // SAFETY: a live value; only instructions are asked for their code.
-    unsafe {
-        if LLVMIsAInstruction(v).is_null() {
-            return false;
-        }
-        let adds = match LLVMGetInstructionOpcode(v) {
-            LLVMOpcode::LLVMAdd => true,
-            LLVMOpcode::LLVMOr => LLVMGetIsDisjoint(v) != 0,
-            _ => false,
-        };
-        let ty = LLVMTypeOf(v);
-        adds && LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMIntegerTypeKind && LLVMGetIntTypeWidth(ty) == 64
-    }
+fn is_sum(v: Value) -> bool {
+    let adds = match v.opcode() {
+        LLVMOpcode::LLVMAdd => true,
+        LLVMOpcode::LLVMOr => v.is_disjoint(),
+        _ => false,
+    };
+    adds && v.ty().int_width() == Some(64)
 }
 
 /// Whether the accesses may move to the first of them, or, of stores, to the last one.
-fn may_join(
-    module: LLVMModuleRef,
-    function: LLVMValueRef,
-    all: &[(LLVMValueRef, Option<Element>)],
-    run: &[Element],
-) -> bool {
+fn may_join(module: Module, function: Value, all: &[(Value, Option<Element>)], run: &[Element]) -> bool {
     let (Some(first), Some(last)) = (run.iter().map(|e| e.at).min(), run.iter().map(|e| e.at).max()) else {
         return false;
     };
-    let loads = opcode(run[0].instruction) == LLVMOpcode::LLVMLoad;
-    // SAFETY: live instructions of a module.
-    let invariant = unsafe { kind(LLVMGetModuleContext(module), "invariant.load") };
-    // SAFETY: as above.
-    let constant = |i: LLVMValueRef| unsafe { !LLVMGetMetadata(i, invariant).is_null() };
+    let loads = run[0].instruction.opcode() == LLVMOpcode::LLVMLoad;
+    let invariant = module.context().kind("invariant.load");
+    let constant = |i: Value| i.metadata(invariant).is_some();
     if loads && run.iter().all(|e| constant(e.instruction)) {
         return true;
     }
@@ -189,13 +156,12 @@ fn may_join(
         passed.into_iter().all(|at| {
             let (i, access) = &all[at];
             let i = *i;
-            match opcode(i) {
+            match i.opcode() {
                 LLVMOpcode::LLVMLoad if loads || constant(i) => true,
                 LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMStore => {
                     access.as_ref().is_some_and(|other| are_apart(function, e, other))
                 }
-                // SAFETY: a live call.
-                LLVMOpcode::LLVMCall => unsafe { nature(i).0 },
+                LLVMOpcode::LLVMCall => nature(i).0,
                 LLVMOpcode::LLVMFence | LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => false,
                 _ => true,
             }
@@ -203,7 +169,7 @@ fn may_join(
     })
 }
 
-fn are_apart(function: LLVMValueRef, a: &Element, b: &Element) -> bool {
+fn are_apart(function: Value, a: &Element, b: &Element) -> bool {
     if a.place == b.place {
         return a.offset + a.bytes <= b.offset || b.offset + b.bytes <= a.offset;
     }
@@ -214,63 +180,54 @@ fn are_apart(function: LLVMValueRef, a: &Element, b: &Element) -> bool {
 }
 
 /// One call in place of the accesses, which are sorted by their elements.
-fn replace(module: LLVMModuleRef, run: &[Element]) {
-    let loads = opcode(run[0].instruction) == LLVMOpcode::LLVMLoad;
+fn replace(module: Module, run: &[Element]) {
+    let loads = run[0].instruction.opcode() == LLVMOpcode::LLVMLoad;
     let place = |e: &&Element| e.at;
     let found = if loads { run.iter().min_by_key(place) } else { run.iter().max_by_key(place) };
     let Some(here) = found else { return };
-    // SAFETY: live instructions; what is erased has no users any more.
-    unsafe {
-        let ir = Ir::new(LLVMGetModuleContext(module));
-        ir.before(here.instruction);
-        let from = ir.byte_offset(here.pointer, ir.int(run[0].offset - here.offset));
-        let f = function_of_run(&ir, module, run, loads);
-        if loads {
-            let v = ir.call_function(f, &[from]);
-            for (n, e) in (0..).zip(run) {
-                LLVMReplaceAllUsesWith(e.instruction, ir.extract(v, n));
-            }
-        } else {
-            let values: Vec<_> = run.iter().map(|e| LLVMGetOperand(e.instruction, 0)).collect();
-            ir.call_function(f, &[ir.vector(run[0].ty, &values), from]);
+    let ir = Ir::new(module.context());
+    ir.before(here.instruction);
+    let from = ir.byte_offset(here.pointer, ir.int(run[0].offset - here.offset));
+    let f = function_of_run(&ir, module, run, loads);
+    if loads {
+        let v = ir.call_function(f, &[from]);
+        for (n, e) in (0..).zip(run) {
+            e.instruction.replace_uses(ir.extract(v, n));
         }
-        for e in run {
-            LLVMInstructionEraseFromParent(e.instruction);
-        }
+    } else {
+        let values: Vec<_> = run.iter().map(|e| e.instruction.operand(0)).collect();
+        ir.call_function(f, &[ir.vector(run[0].ty, &values), from]);
+    }
+    for e in run {
+        // SAFETY: nothing uses it any more.
+        unsafe { e.instruction.erase() };
     }
 }
 
 /// The function that accesses as many elements.
-fn function_of_run(ir: &Ir, module: LLVMModuleRef, run: &[Element], loads: bool) -> LLVMValueRef {
+fn function_of_run(ir: &Ir, module: Module, run: &[Element], loads: bool) -> Value {
     let (ty, length) = (run[0].ty, run.len() as u32);
     let all = ir.vector_type(ty, length);
     let pointer = ir.pointer_in(GLOBAL);
-    // SAFETY: a live load or store.
-    let constant = unsafe {
-        loads && {
-            let invariant = kind(ir.ctx, "invariant.load");
-            run.iter().all(|e| !LLVMGetMetadata(e.instruction, invariant).is_null())
-        }
+    let constant = loads && {
+        let invariant = ir.ctx.kind("invariant.load");
+        run.iter().all(|e| e.instruction.metadata(invariant).is_some())
     };
-    // SAFETY: a live type.
-    let kind_of = unsafe { LLVMGetTypeKind(ty) } as u32;
+    let kind_of = ty.kind() as u32;
     let what = if loads { "load" } else { "store" };
     let name = format!("pollyrs.walk.{what}.{length}.{kind_of}.{}.{constant}", run[0].bytes);
     let signature = match loads {
-        true => function_type(all, &[pointer]),
-        false => function_type(ir.void_type(), &[all, pointer]),
+        true => all.function(&[pointer]),
+        false => ir.void_type().function(&[all, pointer]),
     };
-    let f = declare(module, &name, signature);
-    // SAFETY: a live function, which gets a body once.
-    unsafe {
-        if !LLVMGetFirstBasicBlock(f).is_null() {
-            return f;
-        }
-        LLVMSetLinkage(f, LLVMLinkage::LLVMInternalLinkage);
+    let f = module.declare(&name, signature);
+    if f.first_block().is_some() {
+        return f;
     }
-    add_enum_attribute(ir.ctx, f, FUNCTION, "alwaysinline", 0);
+    f.set_linkage(LLVMLinkage::LLVMInternalLinkage);
+    f.add_attribute(FUNCTION, "alwaysinline", 0);
     let body = Ir::new(ir.ctx);
-    let at = param(f, u32::from(!loads));
+    let at = f.param(u32::from(!loads));
     let [entry, wide, narrow] = ["entry", "wide", "narrow"].map(|name| body.append_block(f, name));
     body.at_end(entry);
     let low = body.and(body.ptr_to_int(at), body.int(WIDE - 1));
@@ -279,7 +236,7 @@ fn function_of_run(ir: &Ir, module: LLVMModuleRef, run: &[Element], loads: bool)
         body.at_end(block);
         let align = step * run[0].bytes as u32;
         let piece = if step == 1 { ty } else { body.vector_type(ty, step) };
-        let mut result = poison_of(all);
+        let mut result = all.poison();
         for n in (0..length).step_by(step as usize) {
             let from = body.element(ty, at, body.int(n.into()));
             if loads {
@@ -292,26 +249,19 @@ fn function_of_run(ir: &Ir, module: LLVMModuleRef, run: &[Element], loads: bool)
                     result = body.insert(result, e, n + m);
                 }
             } else {
-                let values: Vec<_> = (0..step).map(|m| body.extract(param(f, 0), n + m)).collect();
+                let values: Vec<_> = (0..step).map(|m| body.extract(f.param(0), n + m)).collect();
                 let v = if step == 1 { values[0] } else { body.vector(ty, &values) };
                 body.store_aligned(v, from, align);
             }
         }
-        // SAFETY: the builder is at the end of a block; the value is the function's result.
-        unsafe {
-            match loads {
-                true => LLVMBuildRet(body.raw(), result),
-                false => LLVMBuildRetVoid(body.raw()),
-            };
-        }
+        match loads {
+            true => body.ret(result),
+            false => body.ret_void(),
+        };
     }
     f
 }
 
-fn invariant_load(context: LLVMContextRef, load: LLVMValueRef) {
-    // SAFETY: a live load and context.
-    unsafe {
-        let node = LLVMMDNodeInContext2(context, std::ptr::null_mut(), 0);
-        LLVMSetMetadata(load, kind(context, "invariant.load"), LLVMMetadataAsValue(context, node));
-    }
+fn invariant_load(context: Context, load: Value) {
+    load.set_metadata(context.kind("invariant.load"), Some(context.node(&[])));
 }

@@ -12,11 +12,10 @@ use crate::affine::expr;
 use crate::affine::expr::ExprEmitter;
 use crate::ir::error::{Result, internal};
 use crate::ir::intrinsics::PREFETCH;
-use crate::ir::llvm::{declare, function_type};
+use crate::ir::llvm::*;
 use crate::staged::state::KernelBuilder;
 use crate::staged::window;
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntSLT;
-use inkwell::llvm_sys::prelude::*;
 
 /// Bytes of a cache line.
 const LINE: i64 = 128;
@@ -26,9 +25,9 @@ const MOST: i64 = 4;
 /// Emits the requests for the stage behind the full one `p`.
 pub(crate) fn prefetch(
     k: &mut KernelBuilder<'_>,
-    function: LLVMValueRef,
+    function: Value,
     emit: &ExprEmitter<'_>,
-    p: &[LLVMValueRef],
+    p: &[Value],
 ) -> Result<()> {
     let (ir, kernel) = (k.ir, k.kernel);
     let Some((last, outer)) = p.split_last() else { return Ok(()) };
@@ -47,7 +46,7 @@ pub(crate) fn prefetch(
         thread = ir.add(ir.mul(thread, ir.int(i64::from(b.size))), v);
         threads *= i64::from(b.size);
     }
-    let request = declare(k.module, PREFETCH, function_type(ir.void_type(), &[ir.ptr_type()]));
+    let request = k.module.declare(PREFETCH, ir.void_type().function(&[ir.ptr_type()]));
     for w in &kernel.windows {
         let bytes = i64::from(k.scop.array(w.array).elem.bytes());
         let Some((length, outer)) = w.size.split_last() else { continue };

@@ -15,14 +15,13 @@ use crate::affine::sums::Sum;
 use crate::affine::turns;
 use crate::ir::error::{Result, internal};
 use crate::ir::intrinsics::{BARRIER, SHARED};
-use crate::ir::llvm::function_of;
+use crate::ir::llvm::*;
 use crate::ir::types::llvm_elem;
 use crate::kernel::builder::alignment;
 use crate::kernel::storage::Element;
 use crate::staged::groups;
 use crate::staged::state::KernelBuilder;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLT, LLVMIntULT};
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_schedule::{TileBox, Update};
 use pollyrs_scop::{AccessKind, ArrayId, StmtId};
@@ -39,7 +38,7 @@ enum Side {
     Home,
     Other,
     /// At home if it holds, the same for the whole block.
-    Whole(LLVMValueRef),
+    Whole(Value),
     /// By the element.
     Each,
 }
@@ -49,7 +48,7 @@ struct Place {
     start: u32,
     strides: Vec<u32>,
     size: Vec<u32>,
-    corner: Vec<LLVMValueRef>,
+    corner: Vec<Value>,
 }
 
 /// The boxes of a kernel while its code is emitted.
@@ -57,7 +56,7 @@ struct Place {
 pub(crate) struct Boxes {
     homes: Vec<Place>,
     stages: Vec<Place>,
-    shared: Option<LLVMValueRef>,
+    shared: Option<Value>,
     sides: BTreeMap<(StmtId, usize), Side>,
     /// Behind all boxes, in bytes.
     pub end: u32,
@@ -70,7 +69,7 @@ pub(crate) struct Boxes {
 pub(crate) fn are_updates(k: &KernelBuilder<'_>) -> bool {
     let speculates = |u: &Update| {
         let s = &k.scop.statements[u.statement.0];
-        s.body.iter().all(|i| groups::speculates(i.0 as LLVMValueRef))
+        s.body.iter().all(|i| groups::speculates(host_value(*i)))
     };
     k.kernel.task.updates.iter().all(speculates)
 }
@@ -212,14 +211,14 @@ pub(crate) fn end(k: &mut KernelBuilder<'_>) -> Result<()> {
 
 /// An element of a box.
 struct Cell {
-    shared: LLVMValueRef,
-    subscripts: Vec<LLVMValueRef>,
+    shared: Value,
+    subscripts: Vec<Value>,
     /// Whether it is one of the box, where there are fewer than threads.
-    exists: Option<LLVMValueRef>,
+    exists: Option<Value>,
 }
 
 /// Whether an element is in a set `[params] -> { A[s] }`.
-fn is_in(k: &KernelBuilder<'_>, set: &isl::Set, e: &Cell) -> Result<LLVMValueRef> {
+fn is_in(k: &KernelBuilder<'_>, set: &isl::Set, e: &Cell) -> Result<Value> {
     let mut emit = k.emit.clone();
     for (d, s) in e.subscripts.iter().enumerate() {
         emit.names.insert(crate::affine::expr::iterator_name(d as u32), *s);
@@ -249,7 +248,7 @@ fn elements(
     let exact = turns * group * threads == total;
     let (size, strides, corner, start) =
         (p.size.clone(), p.strides.clone(), p.corner.clone(), i64::from(p.start));
-    let cell = |number: LLVMValueRef| {
+    let cell = |number: Value| {
         let (mut rest, mut offset) = (number, ir.int(start));
         let mut subscripts = vec![ir.int(0); size.len()];
         for d in (0..size.len()).rev() {
@@ -276,13 +275,13 @@ fn elements(
 pub(crate) fn counted(
     k: &mut KernelBuilder<'_>,
     iterations: i64,
-    body: impl FnOnce(&mut KernelBuilder<'_>, LLVMValueRef) -> Result<()>,
+    body: impl FnOnce(&mut KernelBuilder<'_>, Value) -> Result<()>,
 ) -> Result<()> {
     let ir = k.ir;
     if iterations <= 1 {
         return body(k, ir.int(0));
     }
-    let function = function_of(ir.block());
+    let function = ir.block().function();
     let (head, after) = (ir.append_block(function, "turns"), ir.append_block(function, "turned"));
     let before = ir.block();
     ir.br(head);
@@ -341,11 +340,7 @@ fn fill(k: &mut KernelBuilder<'_>, which: (bool, usize), copied: &isl::Set) -> R
 }
 
 /// The address of an element in its array's memory.
-pub(crate) fn in_memory(
-    k: &mut KernelBuilder<'_>,
-    id: ArrayId,
-    subscripts: &[LLVMValueRef],
-) -> Result<LLVMValueRef> {
+pub(crate) fn in_memory(k: &mut KernelBuilder<'_>, id: ArrayId, subscripts: &[Value]) -> Result<Value> {
     let Some(base) = k.arrays.get(&id).copied() else { return internal("a box without an array") };
     let Some((first, rest)) = subscripts.split_first() else { return Ok(base) };
     let mut offset = *first;
@@ -359,7 +354,7 @@ pub(crate) fn in_memory(
 
 /// The offset in shared memory of an element of a box: that of the first one of those that a thread has
 /// together, and what it is further ([`turns`]).
-fn offset(k: &KernelBuilder<'_>, p: &Place, subscripts: &[LLVMValueRef]) -> (LLVMValueRef, Sum) {
+fn offset(k: &KernelBuilder<'_>, p: &Place, subscripts: &[Value]) -> (Value, Sum) {
     let bytes = i64::from(k.scop.array(p.array).elem.bytes());
     let mut at = Sum::number(i64::from(p.start));
     for ((s, corner), stride) in subscripts.iter().zip(&p.corner).zip(&p.strides) {
@@ -370,17 +365,13 @@ fn offset(k: &KernelBuilder<'_>, p: &Place, subscripts: &[LLVMValueRef]) -> (LLV
     (added(k, &first), shift)
 }
 
-fn added(k: &KernelBuilder<'_>, sum: &Sum) -> LLVMValueRef {
+fn added(k: &KernelBuilder<'_>, sum: &Sum) -> Value {
     let (sum, number) = sum.emit(k.ir);
     k.ir.add(sum, k.ir.int(number))
 }
 
 /// The address of an element of a home.
-pub(crate) fn at_home(
-    k: &KernelBuilder<'_>,
-    id: ArrayId,
-    subscripts: &[LLVMValueRef],
-) -> Result<LLVMValueRef> {
+pub(crate) fn at_home(k: &KernelBuilder<'_>, id: ArrayId, subscripts: &[Value]) -> Result<Value> {
     let boxes = &k.storage.boxes;
     match (boxes.homes.iter().find(|p| p.array == id), boxes.shared) {
         (Some(p), Some(shared)) => {
@@ -392,7 +383,7 @@ pub(crate) fn at_home(
 }
 
 /// The corner of an array's home.
-pub(crate) fn corner(k: &KernelBuilder<'_>, id: ArrayId) -> Result<Vec<LLVMValueRef>> {
+pub(crate) fn corner(k: &KernelBuilder<'_>, id: ArrayId) -> Result<Vec<Value>> {
     match k.storage.boxes.homes.iter().find(|p| p.array == id) {
         Some(p) => Ok(p.corner.clone()),
         None => internal("an array without a home"),
@@ -400,12 +391,12 @@ pub(crate) fn corner(k: &KernelBuilder<'_>, id: ArrayId) -> Result<Vec<LLVMValue
 }
 
 /// The shared memory of the block.
-pub(crate) fn shared(k: &KernelBuilder<'_>) -> Result<LLVMValueRef> {
+pub(crate) fn shared(k: &KernelBuilder<'_>) -> Result<Value> {
     k.storage.boxes.shared.map_or_else(|| internal("no shared memory"), Ok)
 }
 
 /// The address of an element, if it may be in a box.
-pub(crate) fn address(k: &mut KernelBuilder<'_>, e: &Element<'_>) -> Result<Option<LLVMValueRef>> {
+pub(crate) fn address(k: &mut KernelBuilder<'_>, e: &Element<'_>) -> Result<Option<Value>> {
     let Some(side) = k.storage.boxes.sides.get(&(e.statement, e.access)).copied() else { return Ok(None) };
     let boxes = &k.storage.boxes;
     let stage = boxes.stages.iter().position(|p| p.array == e.array);
@@ -431,9 +422,8 @@ pub(crate) fn address(k: &mut KernelBuilder<'_>, e: &Element<'_>) -> Result<Opti
         }
         (Side::Each, None) => return internal("an array without a home"),
     };
-    let at = |(first, shift): &(LLVMValueRef, Sum)| {
-        k.ir.byte_offset(k.ir.byte_offset(shared, *first), added(k, shift))
-    };
+    let at =
+        |(first, shift): &(Value, Sum)| k.ir.byte_offset(k.ir.byte_offset(shared, *first), added(k, shift));
     Ok(Some(match (at_home, own, other) {
         (None, Some(own), _) => at(&own),
         (Some(_), None, Some(other)) => at(&other),

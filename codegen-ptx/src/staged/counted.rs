@@ -1,7 +1,7 @@
 //! What is known of a block's counters while the code of its threads is emitted
 //! ([`counters`](super::counters)).
 
-use inkwell::llvm_sys::prelude::*;
+use crate::ir::llvm::*;
 use pollyrs_scop::{ArrayId, UpdateOp};
 
 /// The counters of one array.
@@ -10,14 +10,14 @@ pub(super) struct Counted {
     /// In bytes.
     pub(super) start: u32,
     /// The smallest subscripts, and how many there are along each dimension.
-    pub(super) first: Vec<LLVMValueRef>,
-    pub(super) size: Vec<LLVMValueRef>,
+    pub(super) first: Vec<Value>,
+    pub(super) size: Vec<Value>,
     /// Whether there are counters for all elements.
-    pub(super) fits: LLVMValueRef,
+    pub(super) fits: Value,
     /// How many there are: none if they don't fit.
-    pub(super) elements: LLVMValueRef,
+    pub(super) elements: Value,
     pub(super) op: UpdateOp,
-    pub(super) identity: LLVMValueRef,
+    pub(super) identity: Value,
 }
 
 /// The counters of a kernel while its code is emitted.
@@ -25,6 +25,6 @@ pub(super) struct Counted {
 pub(crate) struct AllCounters {
     pub(super) list: Vec<Counted>,
     /// The block's shared memory, and the thread's linear number.
-    pub(super) at: Option<(LLVMValueRef, LLVMValueRef)>,
+    pub(super) at: Option<(Value, Value)>,
     pub shared_bytes: u32,
 }

@@ -14,8 +14,8 @@
 use crate::affine::expr::pw_aff_expr;
 use crate::ir::error::{Result, internal};
 use crate::ir::intrinsics::{BARRIER, SHARED};
-use crate::ir::llvm::function_of;
-use crate::ir::types::{llvm_elem, type_of};
+use crate::ir::llvm::*;
+use crate::ir::types::llvm_elem;
 use crate::kernel::grid;
 use crate::kernel::storage::Element;
 use crate::ops::updates;
@@ -23,7 +23,6 @@ use crate::staged::boxes::{ALIGN, in_memory};
 use crate::staged::counted::{AllCounters, Counted};
 use crate::staged::state::KernelBuilder;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE, LLVMIntSLT};
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::Counters;
 use pollyrs_schedule::planted::planted;
 
@@ -69,9 +68,9 @@ fn counted(k: &mut KernelBuilder<'_>, c: &Counters, start: u32) -> Result<Counte
     let Some(update) = accesses.filter(|(_, a)| a.array == c.array).find_map(|(s, a)| s.update_of(a)) else {
         return internal("counters of what is not updated");
     };
-    let (op, identity) = (update.op, update.identity.0 as LLVMValueRef);
+    let (op, identity) = (update.op, host_value(update.identity));
     let elem = llvm_elem(k.ir, k.scop.array(c.array).elem);
-    if type_of(identity) != elem {
+    if identity.ty() != elem {
         return internal("counters of another type than the elements");
     }
     let context = k.kernel.context.clone().params()?;
@@ -95,7 +94,7 @@ fn counted(k: &mut KernelBuilder<'_>, c: &Counters, start: u32) -> Result<Counte
 }
 
 /// The address of a counter.
-fn counter(k: &KernelBuilder<'_>, at: usize, number: LLVMValueRef) -> Result<LLVMValueRef> {
+fn counter(k: &KernelBuilder<'_>, at: usize, number: Value) -> Result<Value> {
     let all = &k.storage.counters;
     let (Some((shared, _)), Some(c)) = (all.at, all.list.get(at)) else { return internal("no counters") };
     let bytes = k.ir.int(k.scop.array(c.array).elem.bytes().into());
@@ -107,13 +106,13 @@ fn counter(k: &KernelBuilder<'_>, at: usize, number: LLVMValueRef) -> Result<LLV
 fn strided(
     k: &mut KernelBuilder<'_>,
     at: usize,
-    body: impl FnOnce(&mut KernelBuilder<'_>, LLVMValueRef) -> Result<()>,
+    body: impl FnOnce(&mut KernelBuilder<'_>, Value) -> Result<()>,
 ) -> Result<()> {
     let ir = k.ir;
     let Some((_, thread)) = k.storage.counters.at else { return internal("no counters") };
     let elements = k.storage.counters.list[at].elements;
     let threads: i64 = k.kernel.block.iter().map(|b| i64::from(b.size)).product();
-    let function = function_of(ir.block());
+    let function = ir.block().function();
     let [head, inside, after] =
         ["counters", "counter", "counted"].map(|name| ir.append_block(function, name));
     let before = ir.block();
@@ -164,10 +163,7 @@ pub(crate) fn end(k: &mut KernelBuilder<'_>) -> Result<()> {
 }
 
 /// Whether there are counters for an array, and the address of the one of an element.
-pub(crate) fn of_element(
-    k: &mut KernelBuilder<'_>,
-    e: &Element<'_>,
-) -> Result<Option<(LLVMValueRef, LLVMValueRef)>> {
+pub(crate) fn of_element(k: &mut KernelBuilder<'_>, e: &Element<'_>) -> Result<Option<(Value, Value)>> {
     let Some(at) = k.storage.counters.list.iter().position(|c| c.array == e.array) else { return Ok(None) };
     let subscripts = e.subscripts()?;
     let ir = k.ir;

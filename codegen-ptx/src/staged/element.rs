@@ -3,11 +3,11 @@
 use crate::affine::expr::ExprEmitter;
 use crate::affine::walk;
 use crate::ir::error::{Result, internal};
+use crate::ir::llvm::*;
 use crate::ops::tasks;
 use crate::staged::state::KernelBuilder;
 use crate::staged::window::{copy, forget, is_full, passing};
 use crate::staged::{ahead, boxes, groups, update};
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 
 /// Emits an element of a thread's schedule.
@@ -15,8 +15,8 @@ pub(crate) fn emit_element(
     k: &mut KernelBuilder<'_>,
     emit: &ExprEmitter<'_>,
     name: &str,
-    iterators: &[LLVMValueRef],
-) -> Result<Option<LLVMBasicBlockRef>> {
+    iterators: &[Value],
+) -> Result<Option<Block>> {
     if name == walk::EXACTLY {
         return groups::exactly(k);
     }
@@ -63,11 +63,11 @@ pub(crate) fn emit_element(
 /// general code belongs, the block that is given is behind both.
 pub(crate) fn branch_to_full<'e>(
     k: &mut KernelBuilder<'_>,
-    function: LLVMValueRef,
+    function: Value,
     general_emit: &mut ExprEmitter<'e>,
     tree: &isl::AstNode,
-    p: &[LLVMValueRef],
-) -> Result<Option<LLVMBasicBlockRef>> {
+    p: &[Value],
+) -> Result<Option<Block>> {
     let ir = k.ir;
     let mut emit = general_emit.clone();
     let Some(condition) = is_full(k.kernel, &mut emit, p)? else { return Ok(None) };
@@ -78,7 +78,7 @@ pub(crate) fn branch_to_full<'e>(
     k.storage.windows.passing = Some(passing(k)?);
     let (kernel, scop) = (k.kernel, k.scop);
     let mut asks = kernel.ahead;
-    let mut element = |emit: &mut ExprEmitter<'e>, name: &str, iterators: &[LLVMValueRef]| {
+    let mut element = |emit: &mut ExprEmitter<'e>, name: &str, iterators: &[Value]| {
         if name == walk::FIRST {
             forget(k, emit, false);
         }

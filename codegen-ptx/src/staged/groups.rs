@@ -26,14 +26,12 @@ use crate::ir::builder::Ir;
 use crate::ir::calls;
 use crate::ir::calls::is_store;
 use crate::ir::error::{Result, internal};
-use crate::ir::llvm::name_of;
+use crate::ir::llvm::*;
 use crate::ops::quick;
 use crate::staged::state::KernelBuilder;
 use crate::staged::stores;
 use crate::staged::stores::Stores;
 use crate::statement::emit::reports_nan;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
 use pollyrs_isl as isl;
 use pollyrs_schedule::{MappedKernel, TOGETHER};
@@ -45,17 +43,17 @@ use pollyrs_scop::{Access, AccessValue, Scop, Statement};
 #[derive(Default)]
 pub(crate) struct Batch {
     /// A slot for each value, in order.
-    values: Vec<LLVMValueRef>,
+    values: Vec<Value>,
     /// How many have been stored, once all are loaded.
     stored: Option<usize>,
     /// How many have been computed once more, exactly.
     exactly: Option<usize>,
     /// Where the group begins: the block, and the last instruction ahead of it.
-    from: Option<(LLVMBasicBlockRef, LLVMValueRef)>,
+    from: Option<(Block, Option<Value>)>,
     /// Whether what is emitted next happens; its value is thrown away where not.
-    happens: Option<LLVMValueRef>,
+    happens: Option<Value>,
     /// Where stores may wait for the end of the group: the block that its second half begins in.
-    pub begin: Option<LLVMBasicBlockRef>,
+    pub begin: Option<Block>,
     /// Stores to global memory.
     pub stores: Stores,
 }
@@ -133,8 +131,8 @@ fn flat(
 
 /// Whether a statement has exact divisions or roots for which [`quick`] has code without branches.
 fn takes_quick(s: &Statement) -> bool {
-    let is_quick = |i: LLVMValueRef| quick::is_exact(i) && !calls::may_be_set(i);
-    s.body.iter().any(|i| is_quick(i.0 as LLVMValueRef))
+    let is_quick = |i: Value| quick::is_exact(i) && !calls::may_be_set(i);
+    s.body.iter().any(|i| is_quick(host_value(*i)))
 }
 
 /// The number of leading nodes with nothing but conditions and at most `most` users with fitting names.
@@ -175,9 +173,9 @@ fn users(node: &isl::AstNode, fits: &dyn Fn(&str) -> bool) -> Result<Option<usiz
 /// and nothing is stored yet.
 pub(crate) fn batched(
     k: &mut KernelBuilder<'_>,
-    ty: LLVMTypeRef,
-    make: impl FnOnce(&Ir) -> Result<LLVMValueRef>,
-) -> Result<Option<LLVMValueRef>> {
+    ty: Type,
+    make: impl FnOnce(&Ir) -> Result<Value>,
+) -> Result<Option<Value>> {
     let ir = k.ir;
     let stored = match &k.storage.windows.batch {
         None => return Ok(Some(make(ir)?)),
@@ -215,21 +213,18 @@ pub(crate) fn batched(
 }
 
 /// The condition of what is emitted although it may not happen.
-pub(crate) fn happens(k: &KernelBuilder<'_>) -> Option<LLVMValueRef> {
+pub(crate) fn happens(k: &KernelBuilder<'_>) -> Option<Value> {
     k.storage.windows.batch.as_ref().and_then(|b| b.happens)
 }
 
 /// A value that the optimizer does not compute where it is stored instead.
-fn opaque(k: &KernelBuilder<'_>, ty: LLVMTypeRef, v: LLVMValueRef) -> LLVMValueRef {
+fn opaque(k: &KernelBuilder<'_>, ty: Type, v: Value) -> Value {
     let ir = k.ir;
-    // SAFETY: live types.
-    let (bits, float) = unsafe {
-        match LLVMGetTypeKind(ty) {
-            LLVMTypeKind::LLVMFloatTypeKind => (32, true),
-            LLVMTypeKind::LLVMDoubleTypeKind => (64, true),
-            LLVMTypeKind::LLVMIntegerTypeKind => (LLVMGetIntTypeWidth(ty), false),
-            _ => return v,
-        }
+    let (bits, float) = match ty.kind() {
+        LLVMTypeKind::LLVMFloatTypeKind => (32, true),
+        LLVMTypeKind::LLVMDoubleTypeKind => (64, true),
+        LLVMTypeKind::LLVMIntegerTypeKind => (ty.int_width().unwrap_or(0), false),
+        _ => return v,
     };
     if bits > 64 {
         return v;
@@ -246,12 +241,11 @@ pub(crate) fn only_stores(k: &KernelBuilder<'_>) -> bool {
 }
 
 /// The marks of a group; `false` for all other names.
-pub(crate) fn mark(k: &mut KernelBuilder<'_>, name: &str, values: &[LLVMValueRef]) -> Result<bool> {
+pub(crate) fn mark(k: &mut KernelBuilder<'_>, name: &str, values: &[Value]) -> Result<bool> {
     match (name, &mut k.storage.windows.batch) {
         (walk::FIRST, batch @ None) => {
             let block = k.ir.block();
-            // SAFETY: a live block.
-            let last = unsafe { LLVMGetLastInstruction(block) };
+            let last = block.last();
             *batch = Some(Batch { from: Some((block, last)), ..Batch::default() });
         }
         (walk::WHERE, Some(batch)) => batch.happens = values.first().copied(),
@@ -276,14 +270,14 @@ pub(crate) fn mark(k: &mut KernelBuilder<'_>, name: &str, values: &[LLVMValueRef
 /// Makes the divisions and roots of a group quick ones ([`quick`]). The builder is afterwards where they
 /// belong that are exact, for operands that quick ones are not for; the block that is given is behind both.
 /// `None`: there is nothing to do.
-pub(crate) fn exactly(k: &mut KernelBuilder<'_>) -> Result<Option<LLVMBasicBlockRef>> {
+pub(crate) fn exactly(k: &mut KernelBuilder<'_>) -> Result<Option<Block>> {
     let Some((block, last)) = k.storage.windows.batch.as_ref().and_then(|b| b.from) else {
         return internal("exact values without a group");
     };
     if k.ir.block() != block {
         return Ok(None);
     }
-    let Some(test) = quick::quicken(k, (!last.is_null()).then_some(last)) else { return Ok(None) };
+    let Some(test) = quick::quicken(k, last) else { return Ok(None) };
     let [_, join] = quick::branch(k.ir, test);
     if let Some(batch) = &mut k.storage.windows.batch {
         (batch.happens, batch.exactly) = (None, Some(0));
@@ -295,7 +289,7 @@ pub(crate) fn exactly(k: &mut KernelBuilder<'_>) -> Result<Option<LLVMBasicBlock
 /// wait.
 fn stores_last(s: &Statement) -> bool {
     let plain = |a: &Access| matches!(a.value, AccessValue::Instruction(_));
-    let stores: Vec<_> = s.body.iter().map(|i| is_store(i.0 as LLVMValueRef)).collect();
+    let stores: Vec<_> = s.body.iter().map(|i| is_store(host_value(*i))).collect();
     let first = stores.iter().position(|s| *s).unwrap_or(stores.len());
     s.is_plain() && s.accesses.iter().all(plain) && stores[first..].iter().all(|s| *s)
 }
@@ -304,9 +298,7 @@ fn stores_last(s: &Statement) -> bool {
 /// else in it can fail.
 fn harmless(kernel: &MappedKernel, s: &Statement) -> bool {
     let windowed = |a: &Access| kernel.windows.iter().any(|w| w.array == a.array);
-    s.accesses.iter().all(windowed)
-        && !reports_nan(s)
-        && s.body.iter().all(|i| speculates(i.0 as LLVMValueRef))
+    s.accesses.iter().all(windowed) && !reports_nan(s) && s.body.iter().all(|i| speculates(host_value(*i)))
 }
 
 /// Whether points have divisions or roots that a thread computes side by side ([`quick`]).
@@ -317,27 +309,23 @@ pub fn divides(scop: &Scop) -> bool {
 /// Whether a point takes long, and keeps others of its thread waiting: some statement has a division of
 /// integers, or a function that is no instruction of the device.
 pub fn takes_long(scop: &Scop) -> bool {
-    scop.statements.iter().any(|s| !s.body.iter().all(|i| speculates(i.0 as LLVMValueRef)))
+    scop.statements.iter().any(|s| !s.body.iter().all(|i| speculates(host_value(*i))))
 }
 
 /// Whether an instruction of the host can't fail, and is one of the device, without branches.
-pub(crate) fn speculates(i: LLVMValueRef) -> bool {
+pub(crate) fn speculates(i: Value) -> bool {
     use LLVMOpcode::*;
     if quick::is_exact(i) {
         return !calls::may_be_set(i);
     }
-    // SAFETY: an instruction of the host; of calls, the name of what is called is read.
-    unsafe {
-        match LLVMGetInstructionOpcode(i) {
-            LLVMUDiv | LLVMSDiv | LLVMURem | LLVMSRem => false,
-            LLVMFRem => false,
-            LLVMCall => {
-                let callee = LLVMGetCalledValue(i);
-                let floating = ["fabs", "fma", "fmuladd", "minnum", "maxnum", "copysign"];
-                !LLVMIsAFunction(callee).is_null()
-                    && floating.iter().any(|f| name_of(callee).starts_with(&format!("llvm.{f}.")))
-            }
-            _ => true,
+    match i.opcode() {
+        LLVMUDiv | LLVMSDiv | LLVMURem | LLVMSRem => false,
+        LLVMFRem => false,
+        LLVMCall => {
+            let callee = i.callee();
+            let floating = ["fabs", "fma", "fmuladd", "minnum", "maxnum", "copysign"];
+            callee.is_function() && floating.iter().any(|f| callee.name().starts_with(&format!("llvm.{f}.")))
         }
+        _ => true,
     }
 }

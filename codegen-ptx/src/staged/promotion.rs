@@ -13,8 +13,6 @@ use crate::ir::llvm::*;
 use crate::ir::types::llvm_elem;
 use crate::staged::state::KernelBuilder;
 use crate::statement::emit;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::PROMOTED;
 use pollyrs_scop::StmtId;
 
@@ -24,16 +22,16 @@ pub(crate) struct Promoted {
     statement: StmtId,
     accesses: Vec<usize>,
     /// A stack slot, which the optimizer makes a register of.
-    register: LLVMValueRef,
-    ty: LLVMTypeRef,
-    cell: LLVMValueRef,
+    register: Value,
+    ty: Type,
+    cell: Value,
     align: u32,
     /// The names that reports have for the cell: statement and array.
     report: (String, String),
 }
 
 /// The register of an access of the loop that is being emitted.
-pub(crate) fn register(k: &KernelBuilder<'_>, id: StmtId, access: usize) -> Option<LLVMValueRef> {
+pub(crate) fn register(k: &KernelBuilder<'_>, id: StmtId, access: usize) -> Option<Value> {
     let p = k.storage.promoted.as_ref()?;
     (p.statement == id && p.accesses.contains(&access)).then_some(p.register)
 }
@@ -44,7 +42,7 @@ pub(crate) fn element(
     k: &mut KernelBuilder<'_>,
     emit: &ExprEmitter<'_>,
     name: &str,
-    iterators: &[LLVMValueRef],
+    iterators: &[Value],
 ) -> Result<bool> {
     if name == DONE {
         let Some(p) = k.storage.promoted.take() else { return internal("no cell is in a register") };
@@ -66,12 +64,9 @@ pub(crate) fn element(
     let array = k.scop.array(s.accesses[*first].array);
     let ty = llvm_elem(k.ir, array.elem);
     let register = k.at_entry(|| {
-        // SAFETY: the builder is in the entry block; a sized type.
-        unsafe {
-            let register = LLVMBuildAlloca(k.ir.raw(), ty, EMPTY);
-            LLVMSetAlignment(register, array.elem.bytes());
-            Ok(register)
-        }
+        let register = k.ir.alloca(ty, "");
+        register.set_alignment(array.elem.bytes());
+        Ok(register)
     })?;
     k.ir.note(&emit::what(s), &array.display);
     let v = k.ir.load_aligned(ty, cell, align);

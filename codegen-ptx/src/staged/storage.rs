@@ -3,20 +3,20 @@
 use crate::affine::expr::ExprEmitter;
 use crate::ir::builder::Ir;
 use crate::ir::error::Result;
+use crate::ir::llvm::*;
 use crate::kernel::storage::{Element, SharedMemory, Storage, Stored};
 use crate::staged::state::{KernelBuilder, Staged};
 use crate::staged::{boxes, counters, groups, promotion, stores, window};
-use inkwell::llvm_sys::prelude::*;
 
 impl<'a> Storage<'a> for Staged {
-    fn address(k: &mut KernelBuilder<'a>, e: &Element<'_>) -> Result<Option<LLVMValueRef>> {
+    fn address(k: &mut KernelBuilder<'a>, e: &Element<'_>) -> Result<Option<Value>> {
         if let Some(at) = in_window(k, e)?.or_else(|| promotion::register(k, e.statement, e.access)) {
             return Ok(Some(at));
         }
         boxes::address(k, e)
     }
 
-    fn counter(k: &mut KernelBuilder<'a>, e: &Element<'_>) -> Result<Option<(LLVMValueRef, LLVMValueRef)>> {
+    fn counter(k: &mut KernelBuilder<'a>, e: &Element<'_>) -> Result<Option<(Value, Value)>> {
         counters::of_element(k, e)
     }
 
@@ -30,9 +30,9 @@ impl<'a> Storage<'a> for Staged {
 
     fn value(
         k: &mut KernelBuilder<'a>,
-        ty: LLVMTypeRef,
-        make: impl FnOnce(&Ir) -> Result<LLVMValueRef>,
-    ) -> Result<Option<LLVMValueRef>> {
+        ty: Type,
+        make: impl FnOnce(&Ir) -> Result<Value>,
+    ) -> Result<Option<Value>> {
         groups::batched(k, ty, make)
     }
 
@@ -56,7 +56,7 @@ impl<'a> Storage<'a> for Staged {
 }
 
 /// The address in a window of shared memory.
-fn in_window(k: &KernelBuilder<'_>, e: &Element<'_>) -> Result<Option<LLVMValueRef>> {
+fn in_window(k: &KernelBuilder<'_>, e: &Element<'_>) -> Result<Option<Value>> {
     if k.kernel.windows.is_empty() {
         return Ok(None);
     }

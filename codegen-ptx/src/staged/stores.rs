@@ -18,10 +18,10 @@
 use crate::affine::expr::{Conditions, ExprEmitter};
 use crate::affine::sums::Sum;
 use crate::ir::error::{Result, internal};
+use crate::ir::llvm::*;
 use crate::ir::types::llvm_elem;
 use crate::kernel::storage::Stored;
 use crate::staged::state::KernelBuilder;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_scop::{ArrayId, StmtId};
 
 /// Stores that wait for the end of their group, by the condition under which they are not needed, in the
@@ -32,7 +32,7 @@ pub(crate) struct Stores(Vec<(Conditions, Vec<Waiting>)>);
 struct Waiting {
     array: ArrayId,
     subscripts: Vec<Sum>,
-    value: LLVMValueRef,
+    value: Value,
     align: u32,
     what: String,
 }
@@ -41,7 +41,7 @@ struct Waiting {
 struct Cursor {
     array: ArrayId,
     subscripts: Vec<Sum>,
-    at: LLVMValueRef,
+    at: Value,
 }
 
 /// Stores a value of a window to the array, unless its instance of the statement needs none; perhaps only at
@@ -50,7 +50,7 @@ pub(crate) fn from_window(
     k: &mut KernelBuilder<'_>,
     emit: &ExprEmitter<'_>,
     (array, id): (ArrayId, StmtId),
-    subscripts: &[LLVMValueRef],
+    subscripts: &[Value],
     stored: Stored<'_>,
 ) -> Result<()> {
     let Stored { value, align, what } = stored;
@@ -97,7 +97,7 @@ pub(crate) fn emit(k: &mut KernelBuilder<'_>, stores: &Stores) -> Result<()> {
 }
 
 /// Emits a list of stores, behind a branch where they might be unneeded.
-fn list(k: &mut KernelBuilder<'_>, unneeded: Option<LLVMValueRef>, waiting: &[Waiting]) -> Result<()> {
+fn list(k: &mut KernelBuilder<'_>, unneeded: Option<Value>, waiting: &[Waiting]) -> Result<()> {
     let after = unneeded.map(|c| k.unless(c));
     let sizes = k.sizes.clone();
     let mut cursor = None;
@@ -158,7 +158,7 @@ fn address(k: &mut KernelBuilder<'_>, w: &Waiting, last: Option<Cursor>) -> Resu
 }
 
 /// Row-major: `((s0 * size1) + s1) * size2 + s2`.
-fn linear(k: &mut KernelBuilder<'_>, array: ArrayId, subscripts: &[LLVMValueRef]) -> Result<LLVMValueRef> {
+fn linear(k: &mut KernelBuilder<'_>, array: ArrayId, subscripts: &[Value]) -> Result<Value> {
     let mut sum = k.ir.int(0);
     for (d, s) in subscripts.iter().enumerate() {
         if d > 0 {

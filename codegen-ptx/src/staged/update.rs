@@ -16,14 +16,13 @@
 use crate::affine::expr::{ExprEmitter, iterator_name, parameterize, parameterize_set, pw_aff_expr};
 use crate::ir::error::{Result, internal};
 use crate::ir::intrinsics::BARRIER;
-use crate::ir::llvm::function_of;
+use crate::ir::llvm::*;
 use crate::ir::types::llvm_elem;
 use crate::kernel::builder::alignment;
 use crate::staged::boxes;
 use crate::staged::state::KernelBuilder;
 use crate::statement::emit::{emit_stored, what};
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntSGE, LLVMIntSGT, LLVMIntSLT};
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_schedule::planted::planted;
 use pollyrs_schedule::{AT_STEP, Operand, Update};
@@ -46,7 +45,7 @@ struct Panel<'u> {
     array: ArrayId,
     /// In shared memory, in bytes.
     start: i64,
-    ty: LLVMTypeRef,
+    ty: Type,
     bytes: i64,
     align: u32,
     /// Elements that a thread copies in a strip.
@@ -54,29 +53,24 @@ struct Panel<'u> {
     /// Whether neighbouring threads copy neighbouring times.
     by_time: bool,
     /// The first and last coordinate of points, and where those of the tile begin.
-    range: Option<[LLVMValueRef; 3]>,
+    range: Option<[Value; 3]>,
     /// What was loaded.
-    slots: Vec<LLVMValueRef>,
+    slots: Vec<Value>,
     subscripts: Vec<isl::AstExpr>,
 }
 
 struct Points<'e> {
     emit: ExprEmitter<'e>,
-    thread: LLVMValueRef,
+    thread: Value,
     /// Coordinates in the tile of the thread's first point, and points along each.
-    first: Vec<LLVMValueRef>,
+    first: Vec<Value>,
     number: Vec<i64>,
-    corner: Vec<LLVMValueRef>,
-    times: [LLVMValueRef; 2],
+    corner: Vec<Value>,
+    times: [Value; 2],
 }
 
 /// Emits the update `name` in step `step`.
-pub(crate) fn emit(
-    k: &mut KernelBuilder<'_>,
-    emit: &ExprEmitter<'_>,
-    name: &str,
-    step: LLVMValueRef,
-) -> Result<()> {
+pub(crate) fn emit(k: &mut KernelBuilder<'_>, emit: &ExprEmitter<'_>, name: &str, step: Value) -> Result<()> {
     let kernel = k.kernel;
     let Some(u) = kernel.task.updates.iter().find(|u| u.name == name) else {
         return internal(format!("{name} is no update"));
@@ -107,10 +101,10 @@ pub(crate) fn emit(
 /// A point of the thread.
 struct Cell {
     /// Its number along each coordinate, and the coordinate in the tile.
-    at: Vec<(i64, LLVMValueRef)>,
-    home: LLVMValueRef,
+    at: Vec<(i64, Value)>,
+    home: Value,
     /// What it holds meanwhile.
-    slot: LLVMValueRef,
+    slot: Value,
 }
 
 /// What the points of a thread are computed from.
@@ -134,7 +128,7 @@ fn cells(k: &mut KernelBuilder<'_>, p: &Points<'_>, u: &Update) -> Result<Vec<Ce
         let along = |n: i64| ir.add(p.corner[d], ir.add(p.first[d], ir.int(n)));
         places = places
             .into_iter()
-            .flat_map(|at: Vec<(i64, LLVMValueRef)>| {
+            .flat_map(|at: Vec<(i64, Value)>| {
                 (0..p.number[d]).map(move |n| [at.clone(), vec![(n, along(n))]].concat())
             })
             .collect();
@@ -156,7 +150,7 @@ fn cells(k: &mut KernelBuilder<'_>, p: &Points<'_>, u: &Update) -> Result<Vec<Ce
 fn strips(k: &mut KernelBuilder<'_>, product: &Product<'_, '_>) -> Result<()> {
     let Product { p, panels, .. } = *product;
     let ir = k.ir;
-    let function = function_of(ir.block());
+    let function = ir.block().function();
     let block = |name: &str| ir.append_block(function, name);
     let (head, whole, part, next, after) =
         (block("strip"), block("strip.whole"), block("strip.part"), block("strip.next"), block("strips.end"));
@@ -196,12 +190,7 @@ fn strips(k: &mut KernelBuilder<'_>, product: &Product<'_, '_>) -> Result<()> {
 }
 
 /// All points of the thread at the time `n` of the strip from `t0` on.
-fn compute(
-    k: &mut KernelBuilder<'_>,
-    product: &Product<'_, '_>,
-    t0: LLVMValueRef,
-    n: LLVMValueRef,
-) -> Result<()> {
+fn compute(k: &mut KernelBuilder<'_>, product: &Product<'_, '_>, t0: Value, n: Value) -> Result<()> {
     let Product { u, p, panels, cells, iterators } = *product;
     let ir = k.ir;
     let s = &k.scop.statements[u.statement.0];
@@ -217,7 +206,7 @@ fn compute(
         emit.names.insert(iterator_name(p.first.len() as u32), t);
         let instance = iterators.iter().map(|e| emit.emit_int(e)).collect::<Result<Vec<_>>>()?;
         let mut given = BTreeMap::new();
-        let mut give = |access: usize, v: LLVMValueRef| match s.accesses[access].value {
+        let mut give = |access: usize, v: Value| match s.accesses[access].value {
             AccessValue::Instruction(i) => {
                 given.insert(i.0, v);
                 Ok(())
@@ -261,12 +250,7 @@ fn array_of(k: &KernelBuilder<'_>, u: &Update) -> ArrayId {
     k.scop.statements[u.statement.0].accesses[u.write].array
 }
 
-fn points<'e>(
-    k: &KernelBuilder<'_>,
-    emit: &ExprEmitter<'e>,
-    u: &Update,
-    step: LLVMValueRef,
-) -> Result<Points<'e>> {
+fn points<'e>(k: &KernelBuilder<'_>, emit: &ExprEmitter<'e>, u: &Update, step: Value) -> Result<Points<'e>> {
     let ir = k.ir;
     let Some(task) = &k.task else { return internal("an update of a block that is no task") };
     let thread = ir.zext(task.thread, ir.i64_type());
@@ -349,7 +333,7 @@ fn panels<'u>(k: &mut KernelBuilder<'_>, p: &Points<'_>, u: &'u Update) -> Resul
 }
 
 /// The point and the time, from the first of the strip, of element number `n` that a thread copies.
-fn copied(k: &KernelBuilder<'_>, p: &Points<'_>, panel: &Panel<'_>, n: i64) -> [LLVMValueRef; 2] {
+fn copied(k: &KernelBuilder<'_>, p: &Points<'_>, panel: &Panel<'_>, n: i64) -> [Value; 2] {
     let ir = k.ir;
     let threads: i64 = k.kernel.block.iter().map(|b| i64::from(b.size)).product();
     let number = ir.add(p.thread, ir.int(n * threads));
@@ -359,7 +343,7 @@ fn copied(k: &KernelBuilder<'_>, p: &Points<'_>, panel: &Panel<'_>, n: i64) -> [
 }
 
 /// Loads a thread's part of the operands of the strip that begins at time `t0`.
-fn load(k: &mut KernelBuilder<'_>, p: &Points<'_>, panels: &[Panel<'_>], t0: LLVMValueRef) -> Result<()> {
+fn load(k: &mut KernelBuilder<'_>, p: &Points<'_>, panels: &[Panel<'_>], t0: Value) -> Result<()> {
     let ir = k.ir;
     for panel in panels {
         for n in 0..panel.each {
@@ -409,12 +393,7 @@ fn store(k: &mut KernelBuilder<'_>, p: &Points<'_>, panels: &[Panel<'_>]) -> Res
 }
 
 /// What an operand is for the thread's points along its coordinate, at time `n` of the strip.
-fn operand(
-    k: &KernelBuilder<'_>,
-    p: &Points<'_>,
-    panel: &Panel<'_>,
-    n: LLVMValueRef,
-) -> Result<Vec<LLVMValueRef>> {
+fn operand(k: &KernelBuilder<'_>, p: &Points<'_>, panel: &Panel<'_>, n: Value) -> Result<Vec<Value>> {
     let ir = k.ir;
     let shared = boxes::shared(k)?;
     ir.note("an operand in shared memory", &k.scop.array(panel.array).display);

@@ -19,13 +19,11 @@ use crate::affine::expr::{ExprEmitter, parameterize_set};
 use crate::affine::sums::Sum;
 use crate::ir::error::{Result, internal};
 use crate::ir::intrinsics::SHARED;
-use crate::ir::llvm::hint_loops;
+use crate::ir::llvm::*;
 use crate::ir::types::llvm_elem;
 use crate::kernel::builder;
 use crate::staged::groups::{self, Batch};
 use crate::staged::state::KernelBuilder;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_schedule::{ENTER, MappedKernel, Window};
 use pollyrs_scop::{AccessKind, ArrayId, Scop, Statement, StmtId};
@@ -69,7 +67,7 @@ struct Place {
 }
 
 struct Origin {
-    shared: LLVMValueRef,
+    shared: Value,
     /// Where in shared memory the element with all subscripts zero would be, in bytes.
     begin: Sum,
     /// The smallest subscripts.
@@ -151,7 +149,7 @@ pub(crate) fn forget(k: &mut KernelBuilder<'_>, emit: &mut ExprEmitter<'_>, bloc
         let v = match size {
             Some(size) => {
                 let v = k.ir.and(v, k.ir.int(i64::from(size.next_power_of_two()) - 1));
-                k.storage.windows.lanes.insert(v as usize, i64::from(size));
+                k.storage.windows.lanes.insert(v.address(), i64::from(size));
                 v
             }
             None => v,
@@ -161,7 +159,7 @@ pub(crate) fn forget(k: &mut KernelBuilder<'_>, emit: &mut ExprEmitter<'_>, bloc
 }
 
 /// The beginning of the stage `p`.
-pub(crate) fn enter(k: &mut KernelBuilder<'_>, emit: &mut ExprEmitter<'_>, p: &[LLVMValueRef]) -> Result<()> {
+pub(crate) fn enter(k: &mut KernelBuilder<'_>, emit: &mut ExprEmitter<'_>, p: &[Value]) -> Result<()> {
     let ir = k.ir;
     let kernel = k.kernel;
     forget(k, emit, true);
@@ -190,9 +188,9 @@ pub(crate) fn enter(k: &mut KernelBuilder<'_>, emit: &mut ExprEmitter<'_>, p: &[
 pub(crate) fn address(
     k: &KernelBuilder<'_>,
     array: ArrayId,
-    subscripts: &[LLVMValueRef],
+    subscripts: &[Value],
     statement: Option<StmtId>,
-) -> Result<Option<LLVMValueRef>> {
+) -> Result<Option<Value>> {
     let Some(place) = k.storage.windows.places.iter().find(|p| p.array == array) else { return Ok(None) };
     let Some(Origin { shared, begin, lower }) = &place.origin else {
         return internal("an access outside of its window's stage");
@@ -205,7 +203,7 @@ pub(crate) fn address(
     }
     // What might not happen still loads from shared memory: the thread's coordinates are all that most
     // addresses depend on. But not what others write in this step.
-    let lanes = |v: LLVMValueRef| k.storage.windows.lanes.get(&(v as usize)).copied();
+    let lanes = |v: Value| k.storage.windows.lanes.get(&v.address()).copied();
     let all = i64::from(k.storage.windows.shared_bytes);
     let calm = || {
         let Some((first, last)) = at.range(&lanes) else { return false };
@@ -363,8 +361,8 @@ fn has_one_stage(kernel: &MappedKernel) -> Result<bool> {
 pub(crate) fn is_full(
     kernel: &MappedKernel,
     emit: &mut ExprEmitter<'_>,
-    p: &[LLVMValueRef],
-) -> Result<Option<LLVMValueRef>> {
+    p: &[Value],
+) -> Result<Option<Value>> {
     let Some(full) = &kernel.full else { return Ok(None) };
     for (d, (v, name)) in p.iter().zip(stage_params(p.len())).enumerate() {
         emit.names.insert(crate::affine::expr::iterator_name(d as u32), *v);
@@ -375,57 +373,34 @@ pub(crate) fn is_full(
 
 /// Asks the optimizer to unroll the loops that run a constant number of times, which the steps of a full
 /// stage do.
-pub(crate) fn unroll_steps(context: LLVMContextRef, function: LLVMValueRef) {
-    // SAFETY: live context and function, and the terminators of its blocks.
-    unsafe {
-        hint_loops(context, function, "llvm.loop.unroll.full", None, |end| counts_to_constant(end));
-        // The assembler would unroll the loop over stages, which has thousands of instructions.
-        hint_loops(context, function, "llvm.loop.unroll.disable", None, |end| {
-            LLVMGetNumSuccessors(end) == 2 && LLVMHasMetadata(end) == 0 && ends_loop(end)
-        });
-    }
+pub(crate) fn unroll_steps(function: Value) {
+    hint_loops(function, "llvm.loop.unroll.full", None, counts_to_constant);
+    // The assembler would unroll the loop over stages, which has thousands of instructions.
+    hint_loops(function, "llvm.loop.unroll.disable", None, |end| {
+        end.successor_count() == 2 && !end.has_metadata() && ends_loop(end)
+    });
 }
 
 /// Whether a branch is the end of a loop from one constant to another, as [`crate::affine::walk`] makes them.
-///
-/// # Safety
-/// A live terminator.
-unsafe fn counts_to_constant(end: LLVMValueRef) -> bool {
-    // SAFETY: the caller's promise; operands and incoming values are asked of instructions that have them.
-    unsafe {
-        if LLVMIsABranchInst(end).is_null() || LLVMIsConditional(end) == 0 {
-            return false;
-        }
-        let test = LLVMGetCondition(end);
-        if LLVMIsAICmpInst(test).is_null() || LLVMIsAConstantInt(LLVMGetOperand(test, 1)).is_null() {
-            return false;
-        }
-        let counter = LLVMGetOperand(test, 0);
-        ends_loop(end) && !LLVMIsAConstantInt(LLVMGetIncomingValue(counter, 0)).is_null()
+fn counts_to_constant(end: Value) -> bool {
+    if !ends_loop(end) {
+        return false;
     }
+    let test = end.condition();
+    test.operand(1).is_constant_int() && test.operand(0).incoming_value(0).is_constant_int()
 }
 
 /// Whether a branch is the end of a loop as [`crate::affine::walk`] makes them.
-///
-/// # Safety
-/// A live terminator.
-unsafe fn ends_loop(end: LLVMValueRef) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe {
-        if LLVMIsABranchInst(end).is_null() || LLVMIsConditional(end) == 0 {
-            return false;
-        }
-        let test = LLVMGetCondition(end);
-        if LLVMIsAICmpInst(test).is_null() {
-            return false;
-        }
-        let counter = LLVMGetOperand(test, 0);
-        !LLVMIsAPHINode(counter).is_null() && LLVMGetSuccessor(end, 1) == LLVMGetInstructionParent(counter)
+fn ends_loop(end: Value) -> bool {
+    if !end.is_conditional() || !end.condition().is_icmp() {
+        return false;
     }
+    let counter = end.condition().operand(0);
+    counter.is_phi() && end.successor(1) == counter.block()
 }
 
 /// Emits the copy `name(p, s)` of an element; `false` if there is no window of this name.
-pub(crate) fn copy(k: &mut KernelBuilder<'_>, name: &str, args: &[LLVMValueRef]) -> Result<bool> {
+pub(crate) fn copy(k: &mut KernelBuilder<'_>, name: &str, args: &[Value]) -> Result<bool> {
     let kernel = k.kernel;
     let Some(w) = kernel.windows.iter().find(|w| w.copy == name) else { return Ok(false) };
     let ir = k.ir;

@@ -13,8 +13,7 @@ use crate::affine::expr::{ExprEmitter, iterator_name};
 use crate::ir::calls;
 use crate::ir::error::{Result, internal, unsupported};
 use crate::ir::llvm::*;
-use crate::ir::llvm::{alignment_of, callee, function_of, opcode, operands_of};
-use crate::ir::types::{int_width, llvm_elem, type_of};
+use crate::ir::types::llvm_elem;
 use crate::kernel::builder::{KernelBuilder, invariant};
 use crate::kernel::plan::{Plan, plan};
 use crate::kernel::storage::{Element, Storage, Stored};
@@ -22,9 +21,6 @@ use crate::ops::{early, updates};
 use crate::statement::cell::{cell_align, cell_type, scalar_size};
 use crate::statement::{call, errno, inner, subregion, team};
 use inkwell::llvm_sys::LLVMOpcode;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::debuginfo::LLVMInstructionSetDebugLoc;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_scop::{Access, AccessKind, AccessValue, Statement, StmtId};
 use std::collections::BTreeMap;
 
@@ -36,9 +32,9 @@ pub(crate) struct Instance<'p> {
     pub(super) plan: Plan,
     pub(super) emit: ExprEmitter<'p>,
     /// Values read, cloned and computed so far, by host value.
-    pub values: BTreeMap<usize, LLVMValueRef>,
+    pub values: BTreeMap<usize, Value>,
     /// Of the loops of the subregion that are being emitted, by index.
-    pub counters: BTreeMap<usize, LLVMValueRef>,
+    pub counters: BTreeMap<usize, Value>,
     /// Instructions of a regrouped reduction: a partial sum may wrap where the program's sums do not.
     pub(super) wraps: Vec<usize>,
 }
@@ -64,7 +60,7 @@ fn instance<'k, 'p, S: Storage<'k>>(
     k: &mut KernelBuilder<'k, S>,
     emit: &ExprEmitter<'p>,
     id: StmtId,
-    iterators: &[LLVMValueRef],
+    iterators: &[Value],
 ) -> Result<Instance<'p>> {
     let statement = &k.scop.statements[id.0];
     let plan = plan(k, id, statement)?;
@@ -91,7 +87,7 @@ pub(crate) fn emit_statement<'k, S: Storage<'k>>(
     k: &mut KernelBuilder<'k, S>,
     emit: &ExprEmitter<'_>,
     name: &str,
-    iterators: &[LLVMValueRef],
+    iterators: &[Value],
 ) -> Result<()> {
     let scop = k.scop;
     let Some((id, statement)) = scop.statement_named(name) else {
@@ -110,8 +106,8 @@ pub(crate) fn emit_statement<'k, S: Storage<'k>>(
     };
     let only_stores = S::only_stores(k);
     for i in statement.body.iter().filter(|i| !within(i.0)) {
-        if !only_stores || calls::is_store(i.0 as LLVMValueRef) {
-            emit_instruction(k, &mut instance, statement, i.0 as LLVMValueRef)?;
+        if !only_stores || calls::is_store(host_value(*i)) {
+            emit_instruction(k, &mut instance, statement, host_value(*i))?;
         }
     }
     if let Some(r) = &statement.subregion {
@@ -120,7 +116,7 @@ pub(crate) fn emit_statement<'k, S: Storage<'k>>(
     let mut writes = Vec::new();
     for (i, a) in statement.accesses.iter().enumerate() {
         if let AccessValue::ScalarWrite(v) = a.value {
-            writes.push((i, a, resolve(k, &mut instance, v.0 as LLVMValueRef)?));
+            writes.push((i, a, resolve(k, &mut instance, host_value(v))?));
         }
     }
     for (i, a, v) in writes {
@@ -135,15 +131,15 @@ pub(crate) fn cell_of<'k, S: Storage<'k>>(
     k: &mut KernelBuilder<'k, S>,
     emit: &ExprEmitter<'_>,
     (id, index): (StmtId, usize),
-    iterators: &[LLVMValueRef],
-) -> Result<(LLVMValueRef, u32)> {
+    iterators: &[Value],
+) -> Result<(Value, u32)> {
     let scop = k.scop;
     let statement = &scop.statements[id.0];
     let mut instance = instance(k, emit, id, iterators)?;
     let access = &statement.accesses[index];
     let bytes = scop.array(access.array).elem.bytes();
     let align = match access.value {
-        AccessValue::Instruction(i) => alignment_of(i.0 as LLVMValueRef).min(bytes),
+        AccessValue::Instruction(i) => host_value(i).alignment().min(bytes),
         _ => return internal("a promoted access that is no instruction"),
     };
     let at = address(k, &mut instance, index, access)?;
@@ -155,21 +151,21 @@ pub(crate) fn emit_operand<'k, S: Storage<'k>>(
     k: &mut KernelBuilder<'k, S>,
     emit: &ExprEmitter<'_>,
     id: StmtId,
-    iterators: &[LLVMValueRef],
-    v: LLVMValueRef,
-) -> Result<LLVMValueRef> {
+    iterators: &[Value],
+    v: Value,
+) -> Result<Value> {
     let scop = k.scop;
     let statement = &scop.statements[id.0];
-    let mut needed = vec![v as usize];
+    let mut needed = vec![v.address()];
     for i in statement.body.iter().rev() {
         if needed.contains(&i.0) {
-            let count = operands_of(i.0 as LLVMValueRef);
-            needed.extend((0..count).map(|o| operand(i.0 as LLVMValueRef, o) as usize));
+            let count = host_value(*i).operand_count();
+            needed.extend((0..count).map(|o| host_value(*i).operand(o).address()));
         }
     }
     let mut instance = instance(k, emit, id, iterators)?;
     for i in statement.body.iter().filter(|i| needed.contains(&i.0)) {
-        emit_instruction(k, &mut instance, statement, i.0 as LLVMValueRef)?;
+        emit_instruction(k, &mut instance, statement, host_value(*i))?;
     }
     resolve(k, &mut instance, v)
 }
@@ -182,9 +178,9 @@ pub(crate) fn emit_stored<'k, S: Storage<'k>>(
     emit: &ExprEmitter<'_>,
     id: StmtId,
     write: usize,
-    iterators: &[LLVMValueRef],
-    given: BTreeMap<usize, LLVMValueRef>,
-) -> Result<LLVMValueRef> {
+    iterators: &[Value],
+    given: BTreeMap<usize, Value>,
+) -> Result<Value> {
     use LLVMOpcode::{LLVMSDiv, LLVMSRem, LLVMStore, LLVMUDiv, LLVMURem};
     let scop = k.scop;
     let statement = &scop.statements[id.0];
@@ -195,20 +191,20 @@ pub(crate) fn emit_stored<'k, S: Storage<'k>>(
     instance.values = given;
     let store = statement.accesses.get(write).map(|a| a.value);
     for i in &statement.body {
-        let value = i.0 as LLVMValueRef;
+        let value = host_value(*i);
         if instance.values.contains_key(&i.0) {
             continue;
         }
-        match opcode(value) {
+        match value.opcode() {
             LLVMStore if store == Some(AccessValue::Instruction(*i)) => {
-                return resolve(k, &mut instance, operand(value, 0));
+                return resolve(k, &mut instance, value.operand(0));
             }
             LLVMStore => {}
             LLVMOpcode::LLVMCall if calls::is_check(value) => {
                 return unsupported("a check that may fail, at points that the program does not compute");
             }
             LLVMOpcode::LLVMCall if calls::may_be_set(value) && k.counts.is_none() => {
-                let called = name_of(callee(value));
+                let called = value.callee().name();
                 return unsupported(format!(
                     "{called}, which may set errno (-fno-math-errno), at points that the program does not compute"
                 ));
@@ -228,7 +224,7 @@ fn address<'k, S: Storage<'k>>(
     n: &mut Instance<'_>,
     index: usize,
     a: &Access,
-) -> Result<LLVMValueRef> {
+) -> Result<Value> {
     let subscript = |d: usize| n.emit.emit_int(&n.plan.subscripts[index][d]);
     match S::address(k, &element(n, index, a, &subscript))? {
         Some(at) => Ok(at),
@@ -241,7 +237,7 @@ fn element<'e>(
     n: &Instance<'_>,
     access: usize,
     a: &Access,
-    subscript: &'e dyn Fn(usize) -> Result<LLVMValueRef>,
+    subscript: &'e dyn Fn(usize) -> Result<Value>,
 ) -> Element<'e> {
     Element { statement: n.id, access, array: a.array, dims: n.plan.subscripts[access].len(), subscript }
 }
@@ -252,7 +248,7 @@ fn in_memory<'k, S: Storage<'k>>(
     n: &mut Instance<'_>,
     index: usize,
     a: &Access,
-) -> Result<LLVMValueRef> {
+) -> Result<Value> {
     let Some(base) = k.arrays.get(&a.array).copied() else {
         return internal(format!("{} is not an array of the kernel", k.scop.array(a.array).name));
     };
@@ -287,9 +283,9 @@ fn read_cell<'k, S: Storage<'k>>(
     at: usize,
     a: &Access,
     v: usize,
-) -> Result<LLVMValueRef> {
+) -> Result<Value> {
     let bytes = k.scop.array(a.array).elem.bytes();
-    let ty = type_of(v as LLVMValueRef);
+    let ty = host_value(pollyrs_scop::ValueHandle(v)).ty();
     let wide = cell_type(k, ty, bytes)?;
     let subscript = |d: usize| n.emit.emit_int(&n.plan.subscripts[at][d]);
     if k.scop.array(a.array).is_memory()
@@ -302,7 +298,7 @@ fn read_cell<'k, S: Storage<'k>>(
     let what = n.what.clone();
     let read = team::loaded(k, a, wide, |k| {
         k.ir.note(&what, &k.scop.array(a.array).display);
-        let read = k.ir.load_aligned(wide, from, cell_align(k, a, v as LLVMValueRef));
+        let read = k.ir.load_aligned(wide, from, cell_align(k, a, host_value(pollyrs_scop::ValueHandle(v))));
         early::mark(k, (id, at), read);
         Ok(read)
     })?;
@@ -314,14 +310,14 @@ fn write_cell<'k, S: Storage<'k>>(
     n: &mut Instance<'_>,
     at: usize,
     a: &Access,
-    v: LLVMValueRef,
+    v: Value,
 ) -> Result<()> {
     let bytes = k.scop.array(a.array).elem.bytes();
-    let ty = type_of(v);
+    let ty = v.ty();
     let wide = cell_type(k, ty, bytes)?;
     let to = address(k, n, at, a)?;
     let AccessValue::ScalarWrite(host) = a.value else { return internal("a cell written by an instruction") };
-    let align = cell_align(k, a, host.0 as LLVMValueRef);
+    let align = cell_align(k, a, host_value(host));
     let v = if wide == ty { v } else { k.ir.zext(v, wide) };
     let v = S::kept(k, v, to, align);
     let after = team::first_only(k, a);
@@ -335,16 +331,16 @@ fn write_cell<'k, S: Storage<'k>>(
 pub(crate) fn resolve<'k, S: Storage<'k>>(
     k: &mut KernelBuilder<'k, S>,
     n: &mut Instance<'_>,
-    v: LLVMValueRef,
-) -> Result<LLVMValueRef> {
-    let handle = v as usize;
+    v: Value,
+) -> Result<Value> {
+    let handle = v.address();
     if let Some(v) = n.values.get(&handle) {
         return Ok(*v);
     }
     if let Some(e) = n.plan.synthesized.get(&handle) {
-        let ty = type_of(v);
-        let Some(width) = int_width(ty) else {
-            return internal(format!("{} is synthesized but not an integer", text_of(v)));
+        let ty = v.ty();
+        let Some(width) = ty.int_width() else {
+            return internal(format!("{} is synthesized but not an integer", v.text()));
         };
         let number = n.emit.emit_int(e)?;
         let value = match width {
@@ -358,33 +354,30 @@ pub(crate) fn resolve<'k, S: Storage<'k>>(
     if let Some(v) = invariant(k, handle)? {
         return Ok(v);
     }
-    // SAFETY: a live value.
-    unsafe {
-        if !LLVMIsAConstantInt(v).is_null() || !LLVMIsAConstantFP(v).is_null() {
-            return Ok(v);
-        }
-        if !LLVMIsAUndefValue(v).is_null() && scalar_size(k, type_of(v)).is_ok() {
-            return Ok(v);
-        }
-        if LLVMIsConstant(v) != 0 {
-            return unsupported(format!("the constant {}", text_of(v)));
-        }
+    if v.is_constant_int() || v.is_constant_real() {
+        return Ok(v);
     }
-    internal(format!("{} is neither in the statement nor invariant", text_of(v)))
+    if v.is_undef() && scalar_size(k, v.ty()).is_ok() {
+        return Ok(v);
+    }
+    if v.is_constant() {
+        return unsupported(format!("the constant {}", v.text()));
+    }
+    internal(format!("{} is neither in the statement nor invariant", v.text()))
 }
 
 pub(crate) fn emit_instruction<'k, S: Storage<'k>>(
     k: &mut KernelBuilder<'k, S>,
     n: &mut Instance<'_>,
     s: &Statement,
-    i: LLVMValueRef,
+    i: Value,
 ) -> Result<()> {
     use LLVMOpcode::*;
-    let opcode = opcode(i);
+    let opcode = i.opcode();
     if let Some(r) = s.reduction.as_ref().filter(|_| opcode == LLVMFCmp && reports_nan(s))
-        && r.update.iter().any(|v| v.0 == i as usize)
+        && r.update.iter().any(|v| v.0 == i.address())
     {
-        let value = resolve(k, n, r.value.0 as LLVMValueRef)?;
+        let value = resolve(k, n, host_value(r.value))?;
         errno::report_nan(k, value)?;
     }
     let result = match opcode {
@@ -393,23 +386,23 @@ pub(crate) fn emit_instruction<'k, S: Storage<'k>>(
         // An address; loads and stores get theirs from the access relations.
         LLVMGetElementPtr => None,
         // Settled: the other value need not be there.
-        LLVMSelect if is_true(operand(i, 0)) => Some(resolve(k, n, operand(i, 1))?),
+        LLVMSelect if is_true(i.operand(0)) => Some(resolve(k, n, i.operand(1))?),
         LLVMAdd | LLVMSub | LLVMMul | LLVMUDiv | LLVMSDiv | LLVMURem | LLVMSRem | LLVMShl | LLVMLShr
         | LLVMAShr | LLVMAnd | LLVMOr | LLVMXor | LLVMFAdd | LLVMFSub | LLVMFMul | LLVMFDiv | LLVMFRem
         | LLVMFNeg | LLVMTrunc | LLVMZExt | LLVMSExt | LLVMFPToUI | LLVMFPToSI | LLVMUIToFP | LLVMSIToFP
         | LLVMFPTrunc | LLVMFPExt | LLVMBitCast | LLVMICmp | LLVMFCmp | LLVMSelect | LLVMFreeze => {
-            scalar_size(k, type_of(i))?;
+            scalar_size(k, i.ty())?;
             Some(emit_clone(k, n, i)?)
         }
         // A part of the result of an arithmetic intrinsic (`{ i32, i1 }`).
         LLVMExtractValue => {
-            scalar_size(k, type_of(i))?;
+            scalar_size(k, i.ty())?;
             Some(emit_clone(k, n, i)?)
         }
-        _ => return unsupported(format!("the instruction {}", text_of(i))),
+        _ => return unsupported(format!("the instruction {}", i.text())),
     };
     if let Some(v) = result {
-        n.values.insert(i as usize, v);
+        n.values.insert(i.address(), v);
     }
     Ok(())
 }
@@ -419,76 +412,60 @@ pub(crate) fn emit_instruction<'k, S: Storage<'k>>(
 fn emit_clone<'k, S: Storage<'k>>(
     k: &mut KernelBuilder<'k, S>,
     n: &mut Instance<'_>,
-    i: LLVMValueRef,
-) -> Result<LLVMValueRef> {
-    let count = operands_of(i);
-    let operands = (0..count).map(|o| resolve(k, n, operand(i, o))).collect::<Result<Vec<_>>>()?;
-    // SAFETY: the copy gets operands of the same types; each kind of metadata is listed before it is removed.
-    unsafe {
-        let copy = LLVMInstructionClone(i);
-        for (o, v) in operands.into_iter().enumerate() {
-            LLVMSetOperand(copy, o as u32, v);
-        }
-        LLVMInsertIntoBuilder(k.ir.raw(), copy);
-        if n.wraps.contains(&(i as usize))
-            && matches!(
-                LLVMGetInstructionOpcode(i),
-                LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub | LLVMOpcode::LLVMMul
-            )
-        {
-            LLVMSetNSW(copy, 0);
-            LLVMSetNUW(copy, 0);
-        }
-        if n.wraps.contains(&(i as usize)) && LLVMGetInstructionOpcode(i) == LLVMOpcode::LLVMICmp {
-            LLVMSetICmpSameSign(copy, 0);
-        }
-        let mut len = 0;
-        let entries = LLVMInstructionGetAllMetadataOtherThanDebugLoc(copy, &mut len);
-        let kinds: Vec<u32> = (0..len as u32).map(|m| LLVMValueMetadataEntriesGetKind(entries, m)).collect();
-        LLVMDisposeValueMetadataEntries(entries);
-        for kind in kinds {
-            LLVMSetMetadata(copy, kind, std::ptr::null_mut());
-        }
-        LLVMInstructionSetDebugLoc(copy, std::ptr::null_mut());
-        Ok(copy)
+    i: Value,
+) -> Result<Value> {
+    let count = i.operand_count();
+    let operands = (0..count).map(|o| resolve(k, n, i.operand(o))).collect::<Result<Vec<_>>>()?;
+    let copy = i.copy();
+    for (o, v) in operands.into_iter().enumerate() {
+        copy.set_operand(o as u32, v);
     }
+    k.ir.put(copy);
+    if n.wraps.contains(&i.address())
+        && matches!(i.opcode(), LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub | LLVMOpcode::LLVMMul)
+    {
+        copy.forget_no_wrap();
+    }
+    if n.wraps.contains(&i.address()) && i.opcode() == LLVMOpcode::LLVMICmp {
+        copy.forget_same_sign();
+    }
+    copy.metadata_kinds().into_iter().for_each(|kind| copy.set_metadata(kind, None));
+    copy.forget_location();
+    Ok(copy)
 }
 
 fn emit_access<'k, S: Storage<'k>>(
     k: &mut KernelBuilder<'k, S>,
     n: &mut Instance<'_>,
     s: &Statement,
-    i: LLVMValueRef,
+    i: Value,
     opcode: LLVMOpcode,
-) -> Result<Option<LLVMValueRef>> {
-    // SAFETY: a load or store of the host.
-    let plain = unsafe {
-        LLVMGetVolatile(i) == 0
-            && LLVMGetOrdering(i) == inkwell::llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic
-    };
+) -> Result<Option<Value>> {
+    let plain = !i.is_volatile()
+        && i.ordering() == inkwell::llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic;
     if !plain {
         return unsupported("a volatile or atomic access");
     }
     let is_load = opcode == LLVMOpcode::LLVMLoad;
     let found = s.accesses.iter().enumerate().find(|(_, a)| {
-        a.value == AccessValue::Instruction(pollyrs_scop::ValueHandle(i as usize))
+        a.value == AccessValue::Instruction(pollyrs_scop::ValueHandle(i.address()))
             && (a.kind == AccessKind::Read) == is_load
     });
     let Some((at, access)) = found else {
-        return internal(format!("{} has no access in {}", text_of(i), s.name));
+        return internal(format!("{} has no access in {}", i.text(), s.name));
     };
     let bytes = k.scop.array(access.array).elem.bytes();
-    let ty = type_of(if is_load { i } else { operand(i, 0) });
+    let ty = (if is_load { i } else { i.operand(0) }).ty();
     if scalar_size(k, ty)? != bytes {
-        return internal(format!("{} does not access one element of {bytes} bytes", text_of(i)));
+        return internal(format!("{} does not access one element of {bytes} bytes", i.text()));
     }
-    let align = alignment_of(i).min(bytes);
+    let align = i.alignment().min(bytes);
     let display = &k.scop.array(access.array).display;
     if let Some(u) = s.update_of(access) {
         if is_load {
-            return Ok(Some(u.identity.0 as LLVMValueRef));
+            return Ok(Some(host_value(u.identity)));
         }
-        let v = resolve(k, n, operand(i, 0))?;
+        let v = resolve(k, n, i.operand(0))?;
         let to = in_memory(k, n, at, access)?;
         let subscript = |d: usize| n.emit.emit_int(&n.plan.subscripts[at][d]);
         let Some((counted, counter)) = S::counter(k, &element(n, at, access, &subscript))? else {
@@ -496,7 +473,7 @@ fn emit_access<'k, S: Storage<'k>>(
             updates::emit(k.ir, u.op, to, v);
             return Ok(None);
         };
-        let function = function_of(k.ir.block());
+        let function = k.ir.block().function();
         let [inside, outside, after] =
             ["block.update", "update", "updated"].map(|name| k.ir.append_block(function, name));
         k.ir.cond_br(counted, inside, outside);
@@ -529,7 +506,7 @@ fn emit_access<'k, S: Storage<'k>>(
     }
     let v = match S::only_stores(k) {
         true => None,
-        false => Some(resolve(k, n, operand(i, 0))?),
+        false => Some(resolve(k, n, i.operand(0))?),
     };
     let Some(v) = S::value(k, ty, |_| v.map_or_else(|| internal("a value that is not kept"), Ok))? else {
         return Ok(None);

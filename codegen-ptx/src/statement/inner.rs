@@ -3,11 +3,10 @@
 
 use crate::affine::expr::iterator_name;
 use crate::ir::error::{Result, internal};
-use crate::ir::types::{int_width, type_of};
+use crate::ir::llvm::*;
 use crate::kernel::builder::KernelBuilder;
 use crate::kernel::storage::Storage;
 use crate::statement::emit::{Instance, resolve};
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_scop::Access;
 
 /// Gives the dimensions beyond the statement's own their values.
@@ -25,8 +24,8 @@ pub(super) fn name<'k, S: Storage<'k>>(
         inner.push(*v);
     }
     for c in &w.values {
-        let v = resolve(k, n, c.value.0 as LLVMValueRef)?;
-        inner.push(match int_width(type_of(v)) {
+        let v = resolve(k, n, host_value(c.value))?;
+        inner.push(match v.ty().int_width() {
             Some(64) => v,
             Some(_) if c.unsigned => k.ir.zext(v, k.ir.i64_type()),
             Some(_) => k.ir.sext(v, k.ir.i64_type()),

@@ -16,8 +16,7 @@
 //! - Regrouped integers may wrap where the program's do not: their updates have no `nsw` and `nuw`.
 
 use crate::ir::error::{Result, internal};
-use crate::ir::llvm::{function_of, name_of, operand, operands_of};
-use crate::ir::types::{int_width, type_of};
+use crate::ir::llvm::*;
 use crate::kernel::builder::KernelBuilder;
 use crate::kernel::storage::Storage;
 use crate::ops::shuffle;
@@ -25,8 +24,6 @@ use crate::statement::emit::{Instance, emit_instruction, resolve};
 use crate::statement::team::lane;
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::LLVMOpcode;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::planted::planted;
 use pollyrs_scop::{Carried, Spread, Statement, UpdateOp, ValueHandle};
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,15 +34,15 @@ const AT_ONCE: u32 = 4;
 const ROUNDS: u32 = 4;
 
 /// A host PHI with its copy, which gets its values from outside of the loop later.
-pub(super) type Entered = (LLVMValueRef, LLVMValueRef);
+pub(super) type Entered = (Value, Value);
 
 /// The loop that is emitted: its number in the subregion, and its instructions in program order, but for
 /// PHIs.
 pub(super) struct Loop<'a> {
     pub at: usize,
     pub spread: &'a Spread,
-    pub body: Vec<LLVMValueRef>,
-    pub exit: LLVMBasicBlockRef,
+    pub body: Vec<Value>,
+    pub exit: Block,
 }
 
 /// Emits the loop from its block on, in which the builder is, to the branch out of it. The result are the
@@ -64,16 +61,15 @@ pub(super) fn emit<'k, S: Storage<'k>>(
     };
     let mut entered = Vec::new();
     for v in spread.counting.iter().map(|c| c.0).chain(spread.carried.iter().map(|c| c.phi)) {
-        let phi = v.0 as LLVMValueRef;
-        entered.push((phi, ir.phi(type_of(phi), &[])));
+        let phi = host_value(v);
+        entered.push((phi, ir.phi(phi.ty(), &[])));
     }
-    let first = |v: ValueHandle| match entered.iter().find(|(phi, _)| *phi as usize == v.0) {
+    let first = |v: ValueHandle| match entered.iter().find(|(phi, _)| phi.address() == v.0) {
         Some((_, copy)) => Ok(*copy),
         None => internal("a value that no iteration begins with"),
     };
-    let (start, end) = (first(counter)?, resolve(k, n, spread.end.0 as LLVMValueRef)?);
-    let wide =
-        |v: LLVMValueRef| if int_width(type_of(v)) == Some(64) { v } else { ir.zext(v, ir.i64_type()) };
+    let (start, end) = (first(counter)?, resolve(k, n, host_value(spread.end))?);
+    let wide = |v: Value| if v.ty().int_width() == Some(64) { v } else { ir.zext(v, ir.i64_type()) };
     let count = wide(ir.binary(LLVMOpcode::LLVMSub, end, start));
     let lane = lane(k);
     let counting = spread.counting.iter().map(|(phi, _, step)| Ok((phi.0, first(*phi)?, *step)));
@@ -92,7 +88,7 @@ pub(super) fn emit<'k, S: Storage<'k>>(
     for c in &spread.carried {
         let value = first(c.phi)?;
         handed.push(match &c.regrouped {
-            Some((_, identity)) => ir.select(is_first, value, identity.0 as LLVMValueRef),
+            Some((_, identity)) => ir.select(is_first, value, host_value(*identity)),
             None => value,
         });
     }
@@ -119,13 +115,13 @@ pub(super) fn emit<'k, S: Storage<'k>>(
 /// What all rounds of a loop have in common.
 struct Shared<'l> {
     l: &'l Loop<'l>,
-    count: LLVMValueRef,
-    lane: LLVMValueRef,
+    count: Value,
+    lane: Value,
     /// PHIs that count, their first values, and steps.
-    counting: Vec<(usize, LLVMValueRef, i64)>,
+    counting: Vec<(usize, Value, i64)>,
     needed: Needed,
     /// The number of threads.
-    team: LLVMValueRef,
+    team: Value,
 }
 
 /// A loop of rounds from iteration `base` on, each of so many iterations a thread; of one at most, some of
@@ -135,18 +131,18 @@ fn rounds<'k, S: Storage<'k>>(
     n: &mut Instance<'_>,
     s: &Statement,
     of: &Shared<'_>,
-    (base, each): (LLVMValueRef, u32),
-    handed: &mut [LLVMValueRef],
-) -> Result<LLVMValueRef> {
+    (base, each): (Value, u32),
+    handed: &mut [Value],
+) -> Result<Value> {
     let ir = k.ir;
     let spread = of.l.spread;
-    let function = function_of(ir.block());
+    let function = ir.block().function();
     let [turn, own, done] = ["turn", "own", "done"].map(|name| ir.append_block(function, name));
     let before = ir.block();
     ir.br(turn);
     ir.at_end(turn);
     let base = ir.phi(ir.i64_type(), &[(base, before)]);
-    let phis: Vec<LLVMValueRef> = handed.iter().map(|v| ir.phi(type_of(*v), &[(*v, before)])).collect();
+    let phis: Vec<Value> = handed.iter().map(|v| ir.phi(v.ty(), &[(*v, before)])).collect();
     let following = ir.add(base, ir.int((each.max(1) * k.kernel.team).into()));
     let more = match each {
         0 => ir.icmp(LLVMIntULT, base, of.count),
@@ -199,9 +195,9 @@ fn alone<'k, S: Storage<'k>>(
     n: &mut Instance<'_>,
     s: &Statement,
     of: &Shared<'_>,
-    (iteration, there): (LLVMValueRef, Option<LLVMValueRef>),
-    handed: &mut [LLVMValueRef],
-) -> Result<BTreeMap<usize, LLVMValueRef>> {
+    (iteration, there): (Value, Option<Value>),
+    handed: &mut [Value],
+) -> Result<BTreeMap<usize, Value>> {
     let ir = k.ir;
     let spread = of.l.spread;
     n.counters.insert(of.l.at, iteration);
@@ -209,34 +205,33 @@ fn alone<'k, S: Storage<'k>>(
         n.values.insert(*phi, counted(k, *from, iteration, *step));
     }
     let after: BTreeSet<usize> = spread.after.iter().map(|v| v.0).collect();
-    for i in of.l.body.iter().filter(|i| !after.contains(&(**i as usize))) {
+    for i in of.l.body.iter().filter(|i| !after.contains(&i.address())) {
         emit_instruction(k, n, s, *i)?;
     }
     let mut values = BTreeMap::new();
     for v in &of.needed.values {
-        values.insert(*v, resolve(k, n, *v as LLVMValueRef)?);
+        values.insert(*v, resolve(k, n, host_value(ValueHandle(*v)))?);
     }
     for i in &of.needed.products {
-        let [a, b] = [0, 1].map(|at| operand(*i as LLVMValueRef, at));
+        let [a, b] = [0, 1].map(|at| host_value(ValueHandle(*i)).operand(at));
         let (a, b) = (resolve(k, n, a)?, resolve(k, n, b)?);
         values.insert(*i, ir.binary(LLVMOpcode::LLVMFMul, a, b));
     }
     for (c, v) in spread.carried.iter().zip(handed).filter(|(c, _)| c.regrouped.is_some()) {
         n.values.insert(c.phi.0, *v);
         n.wraps.push(c.next.0);
-        emit_instruction(k, n, s, c.next.0 as LLVMValueRef)?;
-        let part = resolve(k, n, c.next.0 as LLVMValueRef)?;
+        emit_instruction(k, n, s, host_value(c.next))?;
+        let part = resolve(k, n, host_value(c.next))?;
         *v = there.map_or(part, |there| ir.select(there, part, *v));
     }
     Ok(values)
 }
 
 /// `from + number * step`, in the type of `from`.
-fn counted<S>(k: &KernelBuilder<'_, S>, from: LLVMValueRef, number: LLVMValueRef, step: i64) -> LLVMValueRef {
-    let ty = type_of(from);
-    let number = if int_width(ty) == Some(64) { number } else { k.ir.trunc(number, ty) };
-    // SAFETY: an integer type.
-    let step = unsafe { LLVMConstInt(ty, step as u64, 1) };
+fn counted<S>(k: &KernelBuilder<'_, S>, from: Value, number: Value, step: i64) -> Value {
+    let ty = from.ty();
+    let number = if ty.int_width() == Some(64) { number } else { k.ir.trunc(number, ty) };
+    let step = ty.int(step as u64, true);
     k.ir.add(from, k.ir.mul(number, step))
 }
 
@@ -247,24 +242,25 @@ struct Needed {
     products: BTreeSet<usize>,
 }
 
-fn needed(spread: &Spread, body: &[LLVMValueRef]) -> Result<Needed> {
+fn needed(spread: &Spread, body: &[Value]) -> Result<Needed> {
     let after: BTreeSet<usize> = spread.after.iter().map(|v| v.0).collect();
     let phis: BTreeSet<usize> = spread.carried.iter().map(|c| c.phi.0).collect();
     let alone = |v: usize| !after.contains(&v) && !phis.contains(&v);
     // (What comes from elsewhere is known in front of the loop.)
-    let inside =
-        |v: usize| body.contains(&(v as LLVMValueRef)) || spread.counting.iter().any(|(phi, ..)| phi.0 == v);
+    let inside = |v: usize| {
+        body.contains(&host_value(ValueHandle(v))) || spread.counting.iter().any(|(phi, ..)| phi.0 == v)
+    };
     let mut out = Needed { values: BTreeSet::new(), products: BTreeSet::new() };
-    for i in body.iter().filter(|i| alone(**i as usize)) {
-        let operands = operands_of(*i);
-        if (0..operands).any(|o| !alone(operand(*i, o) as usize)) {
+    for i in body.iter().filter(|i| alone(i.address())) {
+        let operands = i.operand_count();
+        if (0..operands).any(|o| !alone(i.operand(o).address())) {
             return internal("an iteration that needs another one");
         }
     }
     for i in ordered(spread) {
-        let arguments: Vec<usize> = arguments(i).into_iter().map(|v| v as usize).collect();
+        let arguments: Vec<usize> = arguments(i).into_iter().map(|v| v.address()).collect();
         if is_fused(i) && alone(arguments[0]) && alone(arguments[1]) && !alone(arguments[2]) {
-            out.products.insert(i as usize);
+            out.products.insert(i.address());
         } else {
             out.values.extend(arguments.into_iter().filter(|v| alone(*v) && inside(*v)));
         }
@@ -275,30 +271,23 @@ fn needed(spread: &Spread, body: &[LLVMValueRef]) -> Result<Needed> {
 }
 
 /// The instructions that need what is handed on in the program's order.
-fn ordered(spread: &Spread) -> Vec<LLVMValueRef> {
+fn ordered(spread: &Spread) -> Vec<Value> {
     let regrouped = |v: &ValueHandle| spread.carried.iter().any(|c| c.regrouped.is_some() && c.next == *v);
-    spread.after.iter().filter(|v| !regrouped(v)).map(|v| v.0 as LLVMValueRef).collect()
+    spread.after.iter().filter(|v| !regrouped(v)).map(|v| host_value(*v)).collect()
 }
 
 /// The operands of an instruction without the function that it calls.
-fn arguments(i: LLVMValueRef) -> Vec<LLVMValueRef> {
-    // SAFETY: a live instruction; the number is asked of a call.
-    let count = unsafe {
-        match LLVMGetInstructionOpcode(i) {
-            LLVMOpcode::LLVMCall => LLVMGetNumArgOperands(i),
-            _ => LLVMGetNumOperands(i) as u32,
-        }
+fn arguments(i: Value) -> Vec<Value> {
+    let count = match i.opcode() {
+        LLVMOpcode::LLVMCall => i.argument_count(),
+        _ => i.operand_count(),
     };
-    (0..count).map(|o| operand(i, o)).collect()
+    (0..count).map(|o| i.operand(o)).collect()
 }
 
 /// Whether this is a product and a sum that may be fused, or not.
-fn is_fused(i: LLVMValueRef) -> bool {
-    // SAFETY: a live instruction; the callee is asked of a call.
-    unsafe {
-        LLVMGetInstructionOpcode(i) == LLVMOpcode::LLVMCall
-            && name_of(LLVMGetCalledValue(i)).starts_with("llvm.fmuladd.")
-    }
+fn is_fused(i: Value) -> bool {
+    i.opcode() == LLVMOpcode::LLVMCall && i.callee().name().starts_with("llvm.fmuladd.")
 }
 
 /// What `left` iterations hand on, one after the other.
@@ -306,12 +295,12 @@ fn one_by_one<'k, S: Storage<'k>>(
     k: &mut KernelBuilder<'k, S>,
     n: &mut Instance<'_>,
     s: &Statement,
-    of: (&Shared<'_>, &BTreeMap<usize, LLVMValueRef>),
-    left: LLVMValueRef,
-    handed: &mut [LLVMValueRef],
+    of: (&Shared<'_>, &BTreeMap<usize, Value>),
+    left: Value,
+    handed: &mut [Value],
 ) -> Result<()> {
     let ir = k.ir;
-    let function = function_of(ir.block());
+    let function = ir.block().function();
     let some = ir.int32(AT_ONCE);
     let whole = ir.mul(ir.udiv(left, some), some);
     let mut from = ir.int32(0);
@@ -321,7 +310,7 @@ fn one_by_one<'k, S: Storage<'k>>(
         ir.br(head);
         ir.at_end(head);
         let j = ir.phi(ir.i32_type(), &[(from, before)]);
-        let phis: Vec<LLVMValueRef> = handed.iter().map(|v| ir.phi(type_of(*v), &[(*v, before)])).collect();
+        let phis: Vec<Value> = handed.iter().map(|v| ir.phi(v.ty(), &[(*v, before)])).collect();
         ir.cond_br(ir.icmp(LLVMIntULT, j, end), body, behind);
         ir.at_end(body);
         let mut now = phis.clone();
@@ -346,9 +335,9 @@ fn step<'k, S: Storage<'k>>(
     k: &mut KernelBuilder<'k, S>,
     n: &mut Instance<'_>,
     s: &Statement,
-    (of, own): (&Shared<'_>, &BTreeMap<usize, LLVMValueRef>),
-    j: LLVMValueRef,
-    handed: &mut [LLVMValueRef],
+    (of, own): (&Shared<'_>, &BTreeMap<usize, Value>),
+    j: Value,
+    handed: &mut [Value],
 ) -> Result<()> {
     let spread = of.l.spread;
     let mut products = BTreeMap::new();
@@ -364,27 +353,22 @@ fn step<'k, S: Storage<'k>>(
         n.values.insert(c.phi.0, *v);
     }
     for i in ordered(spread) {
-        match products.get(&(i as usize)) {
+        match products.get(&i.address()) {
             Some(product) => {
-                let sum = resolve(k, n, operand(i, 2))?;
-                n.values.insert(i as usize, k.ir.binary(LLVMOpcode::LLVMFAdd, *product, sum));
+                let sum = resolve(k, n, i.operand(2))?;
+                n.values.insert(i.address(), k.ir.binary(LLVMOpcode::LLVMFAdd, *product, sum));
             }
             None => emit_instruction(k, n, s, i)?,
         }
     }
     for (c, v) in spread.carried.iter().zip(handed.iter_mut()).filter(|(c, _)| in_order(c)) {
-        *v = resolve(k, n, c.next.0 as LLVMValueRef)?;
+        *v = resolve(k, n, host_value(c.next))?;
     }
     Ok(())
 }
 
 /// The parts of all threads, combined.
-fn combined<S>(
-    k: &KernelBuilder<'_, S>,
-    op: UpdateOp,
-    part: LLVMValueRef,
-    lane: LLVMValueRef,
-) -> Result<LLVMValueRef> {
+fn combined<S>(k: &KernelBuilder<'_, S>, op: UpdateOp, part: Value, lane: Value) -> Result<Value> {
     let ir = k.ir;
     let mut all = part;
     let mut away = k.kernel.team / 2;

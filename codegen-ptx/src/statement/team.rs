@@ -8,16 +8,15 @@
 
 use crate::ir::error::Result;
 use crate::ir::intrinsics::THREAD_ID;
+use crate::ir::llvm::*;
 use crate::kernel::builder::KernelBuilder;
 use crate::kernel::plan::is_private;
 use crate::ops::shuffle;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntNE};
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_scop::{Access, AccessKind};
 
 /// The number of the thread in its team, an `i32`.
-pub(super) fn lane<S>(k: &KernelBuilder<'_, S>) -> LLVMValueRef {
+pub(super) fn lane<S>(k: &KernelBuilder<'_, S>) -> Value {
     k.abstract_call(THREAD_ID[0], k.ir.int_type(32))
 }
 
@@ -31,15 +30,14 @@ pub(super) fn is_of_first<S>(k: &KernelBuilder<'_, S>, a: &Access) -> bool {
 pub(super) fn loaded<'k, S>(
     k: &mut KernelBuilder<'k, S>,
     a: &Access,
-    ty: LLVMTypeRef,
-    load: impl FnOnce(&mut KernelBuilder<'k, S>) -> Result<LLVMValueRef>,
-) -> Result<LLVMValueRef> {
+    ty: Type,
+    load: impl FnOnce(&mut KernelBuilder<'k, S>) -> Result<Value>,
+) -> Result<Value> {
     if !is_of_first(k, a) {
         return load(k);
     }
     k.has_barrier = true;
-    // SAFETY: the builder is in a block of the draft; a live type.
-    let (function, nothing) = unsafe { (LLVMGetBasicBlockParent(k.ir.block()), LLVMConstNull(ty)) };
+    let (function, nothing) = (k.ir.block().function(), ty.zero());
     let (first, all) = (k.ir.append_block(function, "first"), k.ir.append_block(function, "all"));
     let before = k.ir.block();
     let is_first = k.ir.icmp(LLVMIntEQ, lane(k), k.ir.int32(0));
@@ -54,12 +52,12 @@ pub(super) fn loaded<'k, S>(
 }
 
 /// Goes on where only the first thread is; the result is where all meet again, if this is a team's.
-pub(super) fn first_only<S>(k: &KernelBuilder<'_, S>, a: &Access) -> Option<LLVMBasicBlockRef> {
+pub(super) fn first_only<S>(k: &KernelBuilder<'_, S>, a: &Access) -> Option<Block> {
     is_of_first(k, a).then(|| k.unless(k.ir.icmp(LLVMIntNE, lane(k), k.ir.int32(0))))
 }
 
 /// The end of what only the first thread does.
-pub(super) fn meet<S>(k: &KernelBuilder<'_, S>, after: Option<LLVMBasicBlockRef>) {
+pub(super) fn meet<S>(k: &KernelBuilder<'_, S>, after: Option<Block>) {
     if let Some(after) = after {
         k.ir.br(after);
         k.ir.at_end(after);

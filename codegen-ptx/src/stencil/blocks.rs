@@ -15,20 +15,20 @@
 //! dimension has less than three columns of blocks there are no sides, and the others are all.
 
 use crate::ir::intrinsics::BLOCK_ID;
+use crate::ir::llvm::*;
 use crate::kernel::module::{Part, StencilScalar};
 use crate::stencil::tile::Tile;
 use inkwell::llvm_sys::LLVMIntPredicate::*;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::planted::planted;
 
 /// A block's position.
 pub(super) struct Position {
     /// Number of its columns along y and x, of its rows, rows of a block, and rows that the first block does
     /// not have; all have 32 bits.
-    pub columns: [LLVMValueRef; 2],
-    pub rows: LLVMValueRef,
-    pub height: LLVMValueRef,
-    pub less: LLVMValueRef,
+    pub columns: [Value; 2],
+    pub rows: Value,
+    pub height: Value,
+    pub less: Value,
 }
 
 impl Tile<'_> {
@@ -41,7 +41,7 @@ impl Tile<'_> {
         let [columns, above] = [each(StencilScalar::Columns), each(StencilScalar::RowBlocks)];
         let of_sides = ir.mul(columns[0], above[0]);
         let side = ir.icmp(LLVMIntULT, block, of_sides);
-        let of_part = |[a, b]: [LLVMValueRef; 2]| ir.select(side, a, b);
+        let of_part = |[a, b]: [Value; 2]| ir.select(side, a, b);
         let rest = ir.sub(block, of_part([self.number(0), of_sides]));
         let column = ir.urem(rest, of_part(columns));
         let rows = ir.udiv(rest, of_part(columns));
@@ -57,7 +57,7 @@ impl Tile<'_> {
     }
 
     /// The position along y and x of the column with a number in its part.
-    fn column(&self, number: LLVMValueRef, side: LLVMValueRef, sides: LLVMValueRef) -> [LLVMValueRef; 2] {
+    fn column(&self, number: Value, side: Value, sides: Value) -> [Value; 2] {
         let ir = self.k.ir;
         let [zero, one, two] = [0, 1, 2].map(|n| self.number(n));
         let [lines, across] = [1, 2].map(|axis| self.corner(StencilScalar::Count(axis)));

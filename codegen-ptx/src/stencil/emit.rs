@@ -2,10 +2,10 @@
 //! and the one for tiles at the border, and the loop over rows.
 
 use crate::affine::expr::ExprEmitter;
-use crate::ir::builder::{Ir, terminator};
+use crate::ir::builder::Ir;
 use crate::ir::error::Result;
-use crate::ir::llvm::{param, zero_of};
-use crate::ir::types::{host_type, int_width, slot_type};
+use crate::ir::llvm::*;
+use crate::ir::types::{host_type, slot_type};
 use crate::kernel::builder::KernelBuilder;
 use crate::kernel::module::{ScalarArg, StencilScalar};
 use crate::kernel::storage::Plain;
@@ -13,7 +13,6 @@ use crate::stencil::iteration::{Carried, iteration};
 use crate::stencil::tile::{Arguments, Tile, Values, Version};
 use crate::stencil::{exchange, ramp};
 use inkwell::llvm_sys::LLVMIntPredicate::*;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::stencil::StencilPlan;
 use pollyrs_schedule::{MappedKernel, MappedScop};
 use pollyrs_scop::{ArrayId, Scop};
@@ -21,16 +20,16 @@ use std::collections::{BTreeMap, VecDeque};
 
 pub(super) struct Input<'a> {
     pub ir: &'a Ir,
-    pub module: LLVMModuleRef,
+    pub module: Module,
     /// Without blocks.
-    pub function: LLVMValueRef,
+    pub function: Value,
     pub scop: &'a Scop,
     pub mapped: &'a MappedScop,
     pub kernel: &'a MappedKernel,
     pub plan: &'a StencilPlan,
     pub copied: &'a [ArrayId],
     /// Type and alignment, by buffer.
-    pub elements: &'a [(LLVMTypeRef, u32)],
+    pub elements: &'a [(Type, u32)],
     /// The function's parameters.
     pub arrays: &'a [ArrayId],
     pub args: &'a [ScalarArg],
@@ -42,7 +41,7 @@ pub(super) fn emit_kernel(input: Input<'_>) -> Result<u32> {
     let Input { ir, plan, .. } = input;
     let (start, body) = (ir.append_block(input.function, "entry"), ir.append_block(input.function, "body"));
     ir.at_end(start);
-    let param = |i: usize| param(input.function, i as u32);
+    let param = |i: usize| input.function.param(i as u32);
     let n = 2 * input.copied.len();
     let mut names = BTreeMap::new();
     let mut invariants = BTreeMap::new();
@@ -57,7 +56,7 @@ pub(super) fn emit_kernel(input: Input<'_>) -> Result<u32> {
                 let handle = input.scop.invariants[*at].value.0;
                 let ty = host_type(handle);
                 if slot_type(ir, ty).is_some() {
-                    let narrow = int_width(ty).is_some_and(|w| w != 32 && w != 64);
+                    let narrow = ty.int_width().is_some_and(|w| w != 32 && w != 64);
                     invariants.insert(handle, if narrow { ir.trunc(v, ty) } else { v });
                 }
             }
@@ -70,10 +69,10 @@ pub(super) fn emit_kernel(input: Input<'_>) -> Result<u32> {
     share_corners(plan, &mut given)?;
     let src = input.copied.iter().enumerate().map(|(i, a)| (*a, param(2 * i))).collect();
     let dst = input.copied.iter().enumerate().map(|(i, a)| (*a, param(2 * i + 1))).collect();
-    let arrays: BTreeMap<ArrayId, LLVMValueRef> =
+    let arrays: BTreeMap<ArrayId, Value> =
         input.arrays.iter().enumerate().skip(n).map(|(i, a)| (*a, param(i))).collect();
     ir.br(body);
-    let entry_end = terminator(start).ok_or(crate::CodegenError::Internal("no terminator".into()))?;
+    let entry_end = start.terminator().ok_or(crate::CodegenError::Internal("no terminator".into()))?;
     ir.at_end(body);
     let k = KernelBuilder {
         scop: input.scop,
@@ -119,7 +118,7 @@ pub(super) fn emit_kernel(input: Input<'_>) -> Result<u32> {
 }
 
 /// Corners that are the same function become one value, so that tests against them are, too.
-fn share_corners(plan: &StencilPlan, given: &mut BTreeMap<StencilScalar, LLVMValueRef>) -> Result<()> {
+fn share_corners(plan: &StencilPlan, given: &mut BTreeMap<StencilScalar, Value>) -> Result<()> {
     use StencilScalar::{CaseLower, CaseUpper, Lower, OuterLower, OuterUpper, StepLower, StepUpper, Upper};
     let s = &plan.stencil;
     for d in 0..s.dims {
@@ -209,7 +208,7 @@ fn rows(t: &mut Tile<'_>) -> Result<()> {
             let rows = (0..plan.ahead as i64).map(|r| t.load_input(*i, ir.add(first, t.number(r))));
             start.ahead.insert(*i, rows.collect::<Result<_>>()?);
         }
-        let nothing = zero_of(t.element(*i));
+        let nothing = t.element(*i).zero();
         start.history[*i] = vec![vec![nothing; cells]; plan.nodes[*i].window].into();
     }
     let columns = t.columns_inside();
@@ -265,7 +264,7 @@ fn rows(t: &mut Tile<'_>) -> Result<()> {
 
 /// Warps that hold no column which an output of the block depends on pass the barriers and do nothing else.
 /// The code that follows is for the others.
-fn idle(t: &Tile<'_>, after: LLVMBasicBlockRef) {
+fn idle(t: &Tile<'_>, after: Block) {
     let ir = t.k.ir;
     let block = |name| ir.append_block(t.function, name);
     let (waiting, working, before) = (block("idle"), block("working"), ir.block());
@@ -283,7 +282,7 @@ fn idle(t: &Tile<'_>, after: LLVMBasicBlockRef) {
 
 /// Whether the version `t.version` is the right one for the iterations from `it` on, up to the unrolling, for
 /// a warp whose columns are all inside or not. Rows that are loaded ahead count.
-fn applies(t: &Tile<'_>, it: LLVMValueRef, columns: LLVMValueRef) -> LLVMValueRef {
+fn applies(t: &Tile<'_>, it: Value, columns: Value) -> Value {
     let ir = t.k.ir;
     let (first, last) = reach(t, it);
     let rows = t.rows_inside(first, last);
@@ -301,7 +300,7 @@ fn applies(t: &Tile<'_>, it: LLVMValueRef, columns: LLVMValueRef) -> LLVMValueRe
 }
 
 /// The first and the last row that the iterations from `it` on, up to the unrolling, come to.
-fn reach(t: &Tile<'_>, it: LLVMValueRef) -> (LLVMValueRef, LLVMValueRef) {
+fn reach(t: &Tile<'_>, it: Value) -> (Value, Value) {
     let ir = t.k.ir;
     let ahead = t.plan.unroll as i64 - 1 + t.plan.ahead as i64;
     (ir.sub(it, t.number(t.plan.max_lag())), ir.add(it, t.number(ahead)))
@@ -311,11 +310,11 @@ fn reach(t: &Tile<'_>, it: LLVMValueRef) -> (LLVMValueRef, LLVMValueRef) {
 /// the next iteration and what is carried to it.
 fn emit_version(
     t: &mut Tile<'_>,
-    it: LLVMValueRef,
-    columns: LLVMValueRef,
+    it: Value,
+    columns: Value,
     entering: &Carried,
-    next: LLVMBasicBlockRef,
-) -> Result<(LLVMBasicBlockRef, LLVMValueRef, Carried)> {
+    next: Block,
+) -> Result<(Block, Value, Carried)> {
     let ir = t.k.ir;
     let head = ir.append_block(t.function, &format!("{:?}", t.version).to_lowercase());
     t.enter(it)?;

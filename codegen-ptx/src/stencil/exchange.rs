@@ -8,9 +8,9 @@
 //! ([`Exchange`](pollyrs_schedule::stencil::Exchange)).
 
 use crate::ir::error::{Result, internal};
+use crate::ir::llvm::*;
 use crate::ops::shuffle;
 use crate::stencil::tile::Tile;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::stencil::{NodeRead, StencilPlan, plan};
 
 /// Bytes of a slot of all nodes, and where each node's part begins in it.
@@ -27,7 +27,7 @@ pub(super) fn layout(plan: &StencilPlan, bytes: &dyn Fn(usize) -> usize) -> (usi
 
 impl Tile<'_> {
     /// The addresses of all slots at the start of the kernel.
-    pub fn slot_addresses(&self) -> Vec<LLVMValueRef> {
+    pub fn slot_addresses(&self) -> Vec<Value> {
         let ir = self.k.ir;
         let slots = self.plan.slots as i64;
         (0..slots).map(|s| ir.byte_offset(self.shared, ir.int(s * self.slot_bytes as i64))).collect()
@@ -40,8 +40,8 @@ impl Tile<'_> {
         r: &NodeRead,
         cell: usize,
         iteration: i64,
-        own: &dyn Fn(usize, usize, usize) -> Option<LLVMValueRef>,
-    ) -> Result<LLVMValueRef> {
+        own: &dyn Fn(usize, usize, usize) -> Option<Value>,
+    ) -> Result<Value> {
         let ir = self.k.ir;
         let plan = self.plan;
         let age = plan.nodes[node].lag - plan.nodes[r.node].lag - r.offset[0];
@@ -92,7 +92,7 @@ impl Tile<'_> {
         &mut self,
         node: usize,
         iteration: i64,
-        own: &dyn Fn(usize, usize, usize) -> Option<LLVMValueRef>,
+        own: &dyn Fn(usize, usize, usize) -> Option<Value>,
     ) -> Result<()> {
         let plan = self.plan;
         if self.is_missed(node) {
@@ -112,7 +112,7 @@ impl Tile<'_> {
     }
 
     /// Gives a row of a node to other threads.
-    pub(super) fn exchange(&self, node: usize, iteration: i64, values: &[LLVMValueRef]) -> Result<()> {
+    pub(super) fn exchange(&self, node: usize, iteration: i64, values: &[Value]) -> Result<()> {
         let (ir, width) = (self.k.ir, self.plan.config.together());
         for cell in plan::exchanged_cells(self.plan, node).into_iter().filter(|c| c % width == 0) {
             let to = self.slot(node, iteration, cell, [0, 0])?;
@@ -127,7 +127,7 @@ impl Tile<'_> {
     }
 
     /// The address in shared memory of a cell of the thread `owner` away, as it was in an iteration.
-    fn slot(&self, node: usize, iteration: i64, cell: usize, owner: [i64; 2]) -> Result<LLVMValueRef> {
+    fn slot(&self, node: usize, iteration: i64, cell: usize, owner: [i64; 2]) -> Result<Value> {
         let ir = self.k.ir;
         let plan = self.plan;
         let margin = plan::margins(plan, node).map(|m| m as i64);

@@ -1,9 +1,9 @@
 //! Which version of the code a warp needs: tests of rows and columns against boxes.
 
+use crate::ir::llvm::*;
 use crate::kernel::module::StencilScalar;
 use crate::stencil::tile::{Extent, Tile};
 use inkwell::llvm_sys::LLVMIntPredicate::*;
-use inkwell::llvm_sys::prelude::*;
 
 impl Tile<'_> {
     /// The boxes that are tested against, with the dimensions in which they are thin.
@@ -20,7 +20,7 @@ impl Tile<'_> {
 
     /// Whether rows `first` to `last` are inside of every box, and away from those that are thin along rows.
     /// The same for all threads of a block.
-    pub fn rows_inside(&self, first: LLVMValueRef, last: LLVMValueRef) -> LLVMValueRef {
+    pub fn rows_inside(&self, first: Value, last: Value) -> Value {
         let ir = self.k.ir;
         let mut inside = ir.bool(true);
         if self.dimension(0).is_none() {
@@ -39,7 +39,7 @@ impl Tile<'_> {
     }
 
     /// Whether no row from `first` to `last` is the first or last that is read of a buffer.
-    pub fn rows_within(&self, first: LLVMValueRef, last: LLVMValueRef) -> LLVMValueRef {
+    pub fn rows_within(&self, first: Value, last: Value) -> Value {
         let ir = self.k.ir;
         (0..self.plan.stencil.buffers.len()).fold(ir.bool(true), |all, b| {
             let [lower, upper] = [StencilScalar::OuterLower(b, 0), StencilScalar::OuterUpper(b, 0)];
@@ -50,7 +50,7 @@ impl Tile<'_> {
 
     /// Whether all columns of the warp are inside of every box, and away from those that are thin along
     /// columns. The same for all threads of a warp: barriers are passed in any version.
-    pub fn columns_inside(&self) -> LLVMValueRef {
+    pub fn columns_inside(&self) -> Value {
         let ir = self.k.ir;
         let mut inside = ir.bool(true);
         for (e, thin) in self.extents() {
@@ -78,7 +78,7 @@ impl Tile<'_> {
     }
 
     /// Whether the warp's columns are all away from what the block's outputs depend on.
-    pub fn is_idle(&self) -> LLVMValueRef {
+    pub fn is_idle(&self) -> Value {
         let ir = self.k.ir;
         let mut idle = ir.bool(false);
         for axis in 1..3 {

@@ -12,11 +12,10 @@
 //! ```
 
 use crate::ir::error::Result;
+use crate::ir::llvm::*;
 use crate::ops::quick;
 use crate::stencil::ramp::Group;
 use crate::stencil::tile::{Tile, Values, Version};
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::planted::planted;
 use pollyrs_schedule::stencil::Exchange;
 use std::cell::RefCell;
@@ -26,7 +25,7 @@ use std::collections::{BTreeMap, VecDeque};
 /// loaded for this iteration, and then those for the next.
 pub(super) fn iteration(
     t: &mut Tile<'_>,
-    now: LLVMValueRef,
+    now: Value,
     u: i64,
     groups: &[Group],
     (c, border): (&mut Carried, &mut BTreeMap<usize, Values>),
@@ -84,12 +83,12 @@ pub(super) fn iteration(
 }
 
 /// The row of a node in an iteration.
-fn row_of(t: &Tile<'_>, node: usize, now: LLVMValueRef) -> LLVMValueRef {
+fn row_of(t: &Tile<'_>, node: usize, now: Value) -> Value {
     t.k.ir.sub(now, t.number(t.plan.nodes[node].lag))
 }
 
 struct Iteration<'a> {
-    now: LLVMValueRef,
+    now: Value,
     u: i64,
     /// `history[node][age - 1]`.
     history: &'a [VecDeque<Values>],
@@ -136,8 +135,7 @@ impl Iteration<'_> {
         }
         let ir = t.k.ir;
         let before = ir.block();
-        // SAFETY: a live block.
-        let last = unsafe { LLVMGetLastInstruction(before) };
+        let last = before.last();
         let mut exactly = current.to_vec();
         t.tests = false;
         // What a division stores itself is replaced: its user stands in for it.
@@ -151,8 +149,7 @@ impl Iteration<'_> {
             Ok(())
         };
         self.compute(t, nodes, current, hold)?;
-        let test =
-            if ir.block() == before { quick::quicken(&t.k, (!last.is_null()).then_some(last)) } else { None };
+        let test = if ir.block() == before { quick::quicken(&t.k, last) } else { None };
         if let Some(test) = test {
             let [_, join] = quick::branch(ir, test);
             t.begin_iteration();
@@ -174,11 +171,8 @@ impl Iteration<'_> {
                 // A node may keep the row of another.
                 let v = values.get(&v).copied().unwrap_or(v);
                 values.insert(user, v);
-                // SAFETY: nothing but `current` holds the user.
-                unsafe {
-                    LLVMReplaceAllUsesWith(user, v);
-                    LLVMInstructionEraseFromParent(user);
-                }
+                // SAFETY: the handle is not used any more.
+                unsafe { user.replace(v) };
             }
             for v in current.iter_mut().flatten().flatten() {
                 *v = values.get(v).copied().unwrap_or(*v);
@@ -201,7 +195,7 @@ fn tests_together(t: &Tile<'_>, nodes: &[usize]) -> bool {
     let exact = |i: &usize| {
         let step = t.plan.nodes[*i].step.and_then(|s| t.plan.stencil.steps.get(s));
         step.is_some_and(|s| {
-            t.k.scop.statements[s.stmt.0].body.iter().any(|i| quick::is_exact(i.0 as LLVMValueRef))
+            t.k.scop.statements[s.stmt.0].body.iter().any(|i| quick::is_exact(host_value(*i)))
         })
     };
     alone && t.version != Version::Border && nodes.iter().filter(|i| exact(i)).count() > 1
@@ -215,12 +209,12 @@ pub(crate) struct Carried {
     /// `history[node][age - 1]`.
     pub(crate) history: Vec<VecDeque<Values>>,
     /// Addresses of the slots in shared memory, if they change places.
-    pub(crate) slots: Vec<LLVMValueRef>,
+    pub(crate) slots: Vec<Value>,
 }
 
 impl Carried {
     /// All values, with the nodes they are of (`None`: a slot), in a fixed order.
-    pub(crate) fn values(&mut self) -> impl Iterator<Item = (Option<usize>, &mut LLVMValueRef)> {
+    pub(crate) fn values(&mut self) -> impl Iterator<Item = (Option<usize>, &mut Value)> {
         let ahead = self.ahead.iter_mut().flat_map(|(i, q)| q.iter_mut().flatten().map(|v| (Some(*i), v)));
         let queues = self.history.iter_mut().enumerate();
         let queues = queues.flat_map(|(i, q)| q.iter_mut().flatten().map(move |v| (Some(i), v)));
@@ -228,7 +222,7 @@ impl Carried {
     }
 
     /// Each value as a phi in the current block.
-    pub(crate) fn phis(&self, t: &Tile<'_>, before: LLVMBasicBlockRef) -> Carried {
+    pub(crate) fn phis(&self, t: &Tile<'_>, before: Block) -> Carried {
         let mut phis = self.clone();
         for (i, v) in phis.values() {
             let ty = i.map_or(t.k.ir.ptr_type(), |i| t.element(i));
@@ -238,7 +232,7 @@ impl Carried {
     }
 
     /// Gives phis their values on another edge.
-    pub(crate) fn add_incoming(&mut self, t: &Tile<'_>, other: &mut Carried, from: LLVMBasicBlockRef) {
+    pub(crate) fn add_incoming(&mut self, t: &Tile<'_>, other: &mut Carried, from: Block) {
         for ((_, phi), (_, v)) in self.values().zip(other.values()) {
             t.k.ir.add_incoming(*phi, *v, from);
         }

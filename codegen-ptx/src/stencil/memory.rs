@@ -9,15 +9,14 @@
 
 use crate::ir::error::{Result, internal};
 use crate::ir::intrinsics::PREFETCH;
-use crate::ir::llvm::{FUNCTION, add_enum_attribute, declare, function_type};
+use crate::ir::llvm::*;
 use crate::kernel::module::StencilScalar;
 use crate::ops::pinned::pinned;
 use crate::stencil::tile::{Extent, Tile, Values, Version};
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntSLT;
-use inkwell::llvm_sys::prelude::*;
 
 /// Phis of the walks, in their order.
-pub(super) struct Walking(Vec<((usize, bool), LLVMValueRef)>);
+pub(super) struct Walking(Vec<((usize, bool), Value)>);
 
 impl Tile<'_> {
     /// Rows that are brought into the cache before they are loaded.
@@ -26,7 +25,7 @@ impl Tile<'_> {
     }
 
     /// Before the loop of a version, whose first iteration is `it`.
-    pub fn enter(&mut self, it: LLVMValueRef) -> Result<()> {
+    pub fn enter(&mut self, it: Value) -> Result<()> {
         self.walks.clear();
         self.sides.clear();
         self.prefetches = None;
@@ -63,7 +62,7 @@ impl Tile<'_> {
     }
 
     /// In the loop's first block.
-    pub fn walk_phis(&mut self, entry: LLVMBasicBlockRef) -> Walking {
+    pub fn walk_phis(&mut self, entry: Block) -> Walking {
         let ir = self.k.ir;
         let mut phis = Vec::new();
         for (key, at) in &mut self.walks {
@@ -75,14 +74,14 @@ impl Tile<'_> {
     }
 
     /// At the loop's end.
-    pub fn walk_on(&self, walking: &Walking, last: LLVMBasicBlockRef) {
+    pub fn walk_on(&self, walking: &Walking, last: Block) {
         for (key, phi) in &walking.0 {
             self.k.ir.add_incoming(*phi, self.walks[key], last);
         }
     }
 
     /// Where the walk of a buffer is; it moves on to the next row.
-    fn step_row(&mut self, b: usize, stored: bool) -> Result<LLVMValueRef> {
+    fn step_row(&mut self, b: usize, stored: bool) -> Result<Value> {
         let ir = self.k.ir;
         let bytes = ir.mul(self.layout[b].row, ir.int(self.buffer_bytes(b).into()));
         let step = self.varying(bytes);
@@ -96,7 +95,7 @@ impl Tile<'_> {
     }
 
     /// The address of a cell from that of the thread's first column in the row.
-    fn cell(&self, b: usize, at: LLVMValueRef, cell: usize) -> LLVMValueRef {
+    fn cell(&self, b: usize, at: Value, cell: usize) -> Value {
         let ir = self.k.ir;
         let (ty, nx) = (self.elements[b].0, self.plan.config.cells[1] as usize);
         let line = match cell / nx {
@@ -108,7 +107,7 @@ impl Tile<'_> {
 
     /// Before a trip of the unrolled loop, which asks the cache for rows up to `last`: only if they are
     /// there.
-    pub fn guard_prefetch(&mut self, last: LLVMValueRef) {
+    pub fn guard_prefetch(&mut self, last: Value) {
         let buffers = 0..self.plan.stencil.buffers.len();
         let there = buffers.fold(self.k.ir.bool(true), |all, b| {
             let upper = self.corner(StencilScalar::OuterUpper(b, 0));
@@ -119,16 +118,16 @@ impl Tile<'_> {
     }
 
     /// Asks the cache for the element some rows behind an address.
-    fn fetch_early(&self, b: usize, at: LLVMValueRef) {
+    fn fetch_early(&self, b: usize, at: Value) {
         let ir = self.k.ir;
         let Some(there) = self.prefetches else { return };
         let (fetch, next) =
             (ir.append_block(self.function, "prefetch"), ir.append_block(self.function, "fetched"));
         ir.cond_br(there, fetch, next);
         ir.at_end(fetch);
-        let f = declare(self.k.module, PREFETCH, function_type(ir.void_type(), &[ir.ptr_type()]));
+        let f = self.k.module.declare(PREFETCH, ir.void_type().function(&[ir.ptr_type()]));
         for a in ["nounwind", "willreturn"] {
-            add_enum_attribute(ir.ctx, f, FUNCTION, a, 0);
+            f.add_attribute(FUNCTION, a, 0);
         }
         let rows = ir.mul(self.layout[b].row, ir.int(self.prefetched()));
         ir.call_function(f, &[ir.element(self.elements[b].0, at, rows)]);
@@ -153,11 +152,11 @@ impl Tile<'_> {
     }
 
     /// Coordinates along y and x, moved into the box around all that is read of a buffer.
-    fn clamped(&self, b: usize, at: [LLVMValueRef; 2]) -> [LLVMValueRef; 2] {
+    fn clamped(&self, b: usize, at: [Value; 2]) -> [Value; 2] {
         [self.clamp(b, at[0], 1), self.clamp(b, at[1], 2)]
     }
 
-    fn clamp(&self, b: usize, v: LLVMValueRef, axis: usize) -> LLVMValueRef {
+    fn clamp(&self, b: usize, v: Value, axis: usize) -> Value {
         let Some(d) = self.dimension(axis) else { return v };
         let [lower, upper] =
             [StencilScalar::OuterLower(b, d), StencilScalar::OuterUpper(b, d)].map(|s| self.corner(s));
@@ -166,7 +165,7 @@ impl Tile<'_> {
 
     /// The thread's points of a row, moved into the box around all that is read of a buffer and into the
     /// touched range of its array: their indices.
-    fn moved(&self, b: usize, row: LLVMValueRef) -> Values {
+    fn moved(&self, b: usize, row: Value) -> Values {
         let ir = self.k.ir;
         if self.version == Version::Sides {
             return self.columns.iter().map(|c| self.index(b, row, self.clamped(b, c.at))).collect();
@@ -203,14 +202,14 @@ impl Tile<'_> {
 
     /// Loads what may be thrown away: inside of a box the border's values are, and so are those of points
     /// moved into it.
-    fn load(&self, b: usize, at: LLVMValueRef) -> LLVMValueRef {
+    fn load(&self, b: usize, at: Value) -> Value {
         let (ty, align) = self.elements[b];
         let array = self.plan.stencil.buffers[b].array;
         self.k.ir.note_spare("a row at the border", &self.k.scop.array(array).display);
         self.k.ir.load_aligned(ty, at, align)
     }
 
-    fn program_array(&self, b: usize) -> Result<LLVMValueRef> {
+    fn program_array(&self, b: usize) -> Result<Value> {
         let array = self.plan.stencil.buffers[b].array;
         match self.k.arrays.get(&array) {
             Some(v) => Ok(*v),
@@ -218,14 +217,14 @@ impl Tile<'_> {
         }
     }
 
-    fn source(&self, b: usize) -> Result<LLVMValueRef> {
+    fn source(&self, b: usize) -> Result<Value> {
         match self.src.get(&self.plan.stencil.buffers[b].array) {
             Some(v) => Ok(*v),
             None => internal("a live buffer has no source"),
         }
     }
 
-    fn destination(&self, b: usize) -> Result<LLVMValueRef> {
+    fn destination(&self, b: usize) -> Result<Value> {
         // What no launch reads has no copy.
         if !self.plan.stencil.buffers[b].live {
             return self.program_array(b);
@@ -238,14 +237,14 @@ impl Tile<'_> {
 
     /// A row of a live buffer at the start of the launch. Where rows are inside, it is the row that comes
     /// next.
-    pub fn load_input(&mut self, node: usize, row: LLVMValueRef) -> Result<Values> {
+    pub fn load_input(&mut self, node: usize, row: Value) -> Result<Values> {
         self.turn_over();
         let values = self.load_columns(node, row);
         self.turn_over();
         Ok(self.to_own(self.plan.nodes[node].buffer, values?))
     }
 
-    fn load_columns(&mut self, node: usize, row: LLVMValueRef) -> Result<Values> {
+    fn load_columns(&mut self, node: usize, row: Value) -> Result<Values> {
         let ir = self.k.ir;
         let b = self.plan.nodes[node].buffer;
         let (ty, align) = self.elements[b];
@@ -265,7 +264,7 @@ impl Tile<'_> {
             }
             Version::Sides => {
                 let offset = self.step_row(b, false)?;
-                let load = |(cell, base): (usize, &LLVMValueRef)| {
+                let load = |(cell, base): (usize, &Value)| {
                     let at = ir.byte_offset(*base, offset);
                     if cell.is_multiple_of(nx) {
                         self.fetch_early(b, at);
@@ -277,7 +276,7 @@ impl Tile<'_> {
             Version::Border => {
                 let (src, program) = (self.source(b)?, self.program_array(b)?);
                 let row_in = self.row_inside(Extent::Hull(b), row);
-                let load = |(cell, index): (usize, &LLVMValueRef)| {
+                let load = |(cell, index): (usize, &Value)| {
                     // What no launch writes is in the program's array only.
                     let inside = self.holds(row_in, self.inside[b][cell]);
                     let border = self.plan.stencil.buffers[b].has_border;
@@ -298,11 +297,11 @@ impl Tile<'_> {
 
     /// A row of the program's array, for the points outside of the buffer's hull; elsewhere the values mean
     /// nothing.
-    pub fn load_border(&mut self, node: usize, row: LLVMValueRef) -> Result<Values> {
+    pub fn load_border(&mut self, node: usize, row: Value) -> Result<Values> {
         let b = self.plan.nodes[node].buffer;
         let (ty, program) = (self.elements[b].0, self.program_array(b)?);
         let nx = self.plan.config.cells[1] as usize;
-        let load = |(cell, index): (usize, &LLVMValueRef)| {
+        let load = |(cell, index): (usize, &Value)| {
             let at = self.k.ir.element(ty, program, *index);
             if cell.is_multiple_of(nx) {
                 self.fetch_early(b, at);
@@ -313,7 +312,7 @@ impl Tile<'_> {
     }
 
     /// Stores a row of a final version, inside of the tile and the hull.
-    pub(super) fn store_output(&mut self, node: usize, row: LLVMValueRef, values: &Values) -> Result<()> {
+    pub(super) fn store_output(&mut self, node: usize, row: Value, values: &Values) -> Result<()> {
         let values = self.to_memory(self.plan.nodes[node].buffer, values);
         self.turn_over();
         let stored = self.store_columns(node, row, &values);
@@ -321,7 +320,7 @@ impl Tile<'_> {
         stored
     }
 
-    fn store_columns(&mut self, node: usize, row: LLVMValueRef, values: &Values) -> Result<()> {
+    fn store_columns(&mut self, node: usize, row: Value, values: &Values) -> Result<()> {
         let ir = self.k.ir;
         let b = self.plan.nodes[node].buffer;
         let dst = self.destination(b)?;

@@ -32,15 +32,13 @@ mod tile;
 mod turn;
 pub(crate) mod work;
 
-use crate::ir::builder::{Ir, module_context};
-use crate::ir::calls::{find_function, verify};
+use crate::ir::builder::Ir;
+use crate::ir::calls::verify;
 use crate::ir::error::{Result, internal, unsupported};
 use crate::ir::llvm::*;
 use crate::ir::types::{host_type, identifier, slot_type};
 use crate::kernel::module::{Depth, FusedKernels, KernelInfo, KernelModule, Part, ScalarArg, StencilScalar};
 use crate::statement::errno;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_schedule::stencil::{Config, StencilPlan, plan};
 use pollyrs_schedule::{MappedKernel, MappedScop};
@@ -75,9 +73,9 @@ pub fn fuse(km: &mut KernelModule, scop: &Scop, mapped: &MappedScop, plans: &[St
     let result = result.and_then(|()| verify(km.module()));
     if result.is_err() || made.len() != plans.len() + 1 {
         for k in &made {
-            if let Some(f) = find_function(km.module(), &k.name) {
+            if let Some(f) = km.module().function(&k.name) {
                 // SAFETY: a function without uses.
-                unsafe { LLVMDeleteFunction(f) };
+                unsafe { f.delete_function() };
             }
         }
         return result.and(internal("fused kernels are missing"));
@@ -142,20 +140,19 @@ fn accessed(scop: &Scop) -> BTreeMap<ArrayId, bool> {
 }
 
 /// The type of a buffer's elements and the alignment of all accesses; they agree, or the kernel is not built.
-fn element_types(scop: &Scop, plan: &StencilPlan) -> Result<Vec<(LLVMTypeRef, u32)>> {
-    let mut found: BTreeMap<ArrayId, (LLVMTypeRef, u32)> = BTreeMap::new();
+fn element_types(scop: &Scop, plan: &StencilPlan) -> Result<Vec<(Type, u32)>> {
+    let mut found: BTreeMap<ArrayId, (Type, u32)> = BTreeMap::new();
     for a in scop.statements.iter().flat_map(|s| &s.accesses) {
         let AccessValue::Instruction(i) = a.value else {
             return internal("a stencil with a scalar");
         };
-        let i = i.0 as LLVMValueRef;
-        // SAFETY: a load or store of the host.
-        let (ty, align, plain) = unsafe {
-            let store = LLVMGetInstructionOpcode(i) == inkwell::llvm_sys::LLVMOpcode::LLVMStore;
-            let ty = LLVMTypeOf(if store { LLVMGetOperand(i, 0) } else { i });
-            let ordering = LLVMGetOrdering(i);
+        let i = host_value(i);
+        let (ty, align, plain) = {
+            let store = i.opcode() == inkwell::llvm_sys::LLVMOpcode::LLVMStore;
+            let ty = (if store { i.operand(0) } else { i }).ty();
+            let ordering = i.ordering();
             let atomic = ordering != inkwell::llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic;
-            (ty, LLVMGetAlignment(i), LLVMGetVolatile(i) == 0 && !atomic)
+            (ty, i.alignment(), !i.is_volatile() && !atomic)
         };
         if !plain {
             return unsupported("a volatile or atomic access");
@@ -173,7 +170,7 @@ fn element_types(scop: &Scop, plan: &StencilPlan) -> Result<Vec<(LLVMTypeRef, u3
 
 /// What the kernels of one stencil have in common.
 struct Family<'f> {
-    module: LLVMModuleRef,
+    module: Module,
     scop: &'f Scop,
     mapped: &'f MappedScop,
     /// Arrays with live buffers.
@@ -184,7 +181,7 @@ struct Family<'f> {
 /// One kernel. Its `arrays` name the program's arrays for `src` and `dst` too.
 fn build(family: &Family<'_>, plan: &StencilPlan, name: &str) -> Result<KernelInfo> {
     let Family { module, scop, mapped, copied, scalars } = *family;
-    let ir = Ir::new(module_context(module));
+    let ir = Ir::new(module.context());
     let elements = element_types(scop, plan)?;
     let mut arrays: Vec<ArrayId> = copied.iter().flat_map(|a| [*a, *a]).collect();
     arrays.extend(accessed(scop).keys());
@@ -253,7 +250,7 @@ fn build(family: &Family<'_>, plan: &StencilPlan, name: &str) -> Result<KernelIn
         }),
         Err(e) => {
             // SAFETY: a function without uses; its blocks go with it.
-            unsafe { LLVMDeleteFunction(function) };
+            unsafe { function.delete_function() };
             Err(e)
         }
     }
@@ -267,7 +264,7 @@ fn without_blocks(
     name: &str,
     (arrays, cell): (&[ArrayId], Option<ArrayId>),
     args: &[ScalarArg],
-) -> Result<LLVMValueRef> {
+) -> Result<Value> {
     let Family { module, scop, copied, .. } = *family;
     let mut types = vec![ir.ptr_type(); arrays.len()];
     types.extend(args.iter().map(|a| match a {
@@ -276,12 +273,12 @@ fn without_blocks(
         }
         _ => ir.i64_type(),
     }));
-    if find_function(module, name).is_some() {
+    if module.function(name).is_some() {
         return internal(format!("two kernels are named {name}"));
     }
-    let function = declare(module, name, function_type(ir.void_type(), &types));
+    let function = module.declare(name, ir.void_type().function(&types));
     for (i, a) in arrays.iter().enumerate() {
-        let attribute = |name| add_enum_attribute(ir.ctx, function, i as u32 + 1, name, 0);
+        let attribute = |name| function.add_attribute(i as u32 + 1, name, 0);
         attribute("captures");
         // `dst` may be the program's array, of which other elements are read. `src` could be said to be
         // without alias; but then its loads may be moved over barriers, and ptxas does, to where they are
@@ -293,9 +290,9 @@ fn without_blocks(
         }
     }
     // What the model counts on: the registers that so many blocks leave each other.
-    add_string_attribute(ir.ctx, function, "nvvm.minctasm", &plan.model.resident.max(1).to_string());
+    function.add_string_attribute("nvvm.minctasm", &plan.model.resident.max(1).to_string());
     for a in ["nounwind", "mustprogress", "convergent"] {
-        add_enum_attribute(ir.ctx, function, FUNCTION, a, 0);
+        function.add_attribute(FUNCTION, a, 0);
     }
     Ok(function)
 }

@@ -1,9 +1,9 @@
 //! Which points of a row a step computes: those in its box and on its lattices. The others keep their values.
 
 use crate::ir::error::{Result, internal};
+use crate::ir::llvm::*;
 use crate::stencil::tile::{Extent, Tile, Values, Version};
 use inkwell::llvm_sys::LLVMIntPredicate::*;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::stencil::{Lattice, Step, StepAccess, plan};
 
 impl Tile<'_> {
@@ -13,10 +13,10 @@ impl Tile<'_> {
     pub(super) fn executed(
         &self,
         (number, step): (usize, &Step),
-        row: LLVMValueRef,
+        row: Value,
         cell: usize,
-        time: LLVMValueRef,
-    ) -> [LLVMValueRef; 3] {
+        time: Value,
+    ) -> [Value; 3] {
         let ir = self.k.ir;
         let mut at = [row, self.columns[cell].at[0], self.columns[cell].at[1]];
         if !step.accesses.contains(&StepAccess::Plain) {
@@ -46,7 +46,7 @@ impl Tile<'_> {
     }
 
     /// How far a point is behind one of a lattice, along its pivot: from 0 to the modulus less 1.
-    fn remainder(&self, step: &Step, l: &Lattice, time: LLVMValueRef, at: [LLVMValueRef; 3]) -> LLVMValueRef {
+    fn remainder(&self, step: &Step, l: &Lattice, time: Value, at: [Value; 3]) -> Value {
         let ir = self.k.ir;
         let mut sum = self.number(l.constant);
         for (j, factor) in l.coefficients.iter().enumerate().filter(|(_, factor)| **factor != 0) {
@@ -66,9 +66,9 @@ impl Tile<'_> {
         &self,
         node: usize,
         (number, step): (usize, &Step),
-        (row, time): (LLVMValueRef, LLVMValueRef),
+        (row, time): (Value, Value),
         out: Values,
-        own: &dyn Fn(usize, usize, usize) -> Option<LLVMValueRef>,
+        own: &dyn Fn(usize, usize, usize) -> Option<Value>,
         border: Option<&Values>,
     ) -> Result<Values> {
         let ir = self.k.ir;

@@ -25,10 +25,9 @@
 //! - A group has enough independent chains of instructions to hide their latency, or else all nodes of a time
 //!   iteration.
 
-use crate::ir::llvm::zero_of;
+use crate::ir::llvm::*;
 use crate::stencil::tile::{Tile, Values};
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntSLE;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::planted::planted;
 use pollyrs_schedule::stencil::StencilPlan;
 
@@ -40,13 +39,13 @@ const CHAINS: usize = 4;
 pub(super) struct Group {
     pub nodes: Vec<usize>,
     /// Whether the trip needs them; `None`: all do.
-    active: Option<LLVMValueRef>,
+    active: Option<Value>,
 }
 
 /// A branch around a group: where it began, and where both ways meet.
 pub(super) struct Join {
-    before: LLVMBasicBlockRef,
-    after: LLVMBasicBlockRef,
+    before: Block,
+    after: Block,
 }
 
 /// The least lag of the last node for which it pays: that of three time iterations that reach one row.
@@ -87,7 +86,7 @@ fn needed(p: &StencilPlan, n: usize) -> (i64, i64) {
 }
 
 /// The groups of a trip from iteration `now` on.
-pub(super) fn groups(t: &Tile<'_>, now: LLVMValueRef) -> Vec<Group> {
+pub(super) fn groups(t: &Tile<'_>, now: Value) -> Vec<Group> {
     let (ir, p) = (t.k.ir, t.plan);
     if !t.ramp {
         return vec![Group { nodes: computed(p).collect(), active: None }];
@@ -104,7 +103,7 @@ pub(super) fn groups(t: &Tile<'_>, now: LLVMValueRef) -> Vec<Group> {
 }
 
 /// Whether a trip from iteration `now` on needs all nodes, in some iteration each.
-pub(super) fn all_needed(t: &Tile<'_>, now: LLVMValueRef) -> LLVMValueRef {
+pub(super) fn all_needed(t: &Tile<'_>, now: Value) -> Value {
     let (ir, p) = (t.k.ir, t.plan);
     let first = computed(p).map(|n| needed(p, n).0).max().unwrap_or(0);
     let end = computed(p).map(|n| needed(p, n).1).min().unwrap_or(0);
@@ -133,7 +132,7 @@ impl Group {
         ir.br(after);
         ir.at_end(after);
         for n in self.nodes.iter().copied() {
-            let nothing = zero_of(t.element(n));
+            let nothing = t.element(n).zero();
             let ty = t.element(n);
             for v in current[n].iter_mut().flatten() {
                 *v = ir.phi(ty, &[(nothing, before), (*v, from)]);

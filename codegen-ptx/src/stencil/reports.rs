@@ -15,8 +15,8 @@
 //! - No branch is on what is computed where reports do not count.
 
 use crate::ir::calls;
+use crate::ir::llvm::*;
 use crate::stencil::tile::{Extent, Tile};
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::stencil::{Node, StencilPlan, Step};
 use pollyrs_scop::Scop;
 
@@ -35,7 +35,7 @@ pub(super) fn counted(scop: &Scop, plan: &StencilPlan) -> Vec<bool> {
 
 fn may_report(scop: &Scop, plan: &StencilPlan, number: usize) -> bool {
     let statement = &scop.statements[plan.stencil.steps[number].stmt.0];
-    statement.body.iter().any(|i| calls::is_reported(i.0 as LLVMValueRef))
+    statement.body.iter().any(|i| calls::is_reported(host_value(*i)))
 }
 
 /// Whether a plan's kernels need the fault cell.
@@ -45,13 +45,7 @@ pub(super) fn any(scop: &Scop, plan: &StencilPlan) -> bool {
 
 impl Tile<'_> {
     /// Whether a point is in the box of its step and in the region of its node.
-    pub(super) fn counts_at(
-        &self,
-        node: usize,
-        number: usize,
-        row: LLVMValueRef,
-        cell: usize,
-    ) -> LLVMValueRef {
+    pub(super) fn counts_at(&self, node: usize, number: usize, row: Value, cell: usize) -> Value {
         let ir = self.k.ir;
         let n = &self.plan.nodes[node];
         let at = [row, self.columns[cell].at[0], self.columns[cell].at[1]];

@@ -6,33 +6,31 @@
 
 use crate::ir::error::{Result, internal};
 use crate::ir::intrinsics::{BARRIER, SHARED, THREAD_ID};
-use crate::ir::types::type_of;
+use crate::ir::llvm::*;
 use crate::kernel::module::StencilScalar;
 use crate::kernel::storage::PlainBuilder as KernelBuilder;
 use crate::ops::quick;
 use crate::statement::emit::emit_stored;
 use crate::stencil::reports;
 use inkwell::llvm_sys::LLVMIntPredicate::*;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::stencil::{StencilPlan, Step, StepAccess, plan};
 use pollyrs_scop::{AccessValue, ArrayId, StmtId};
 use std::collections::BTreeMap;
 
 /// By cell.
-pub(super) type Values = Vec<LLVMValueRef>;
+pub(super) type Values = Vec<Value>;
 
 /// The iterators of an instance, what it reads, by load, and whether what it reports counts, where it may
 /// report something.
-type Point = (Vec<LLVMValueRef>, BTreeMap<usize, LLVMValueRef>, Option<LLVMValueRef>);
+type Point = (Vec<Value>, BTreeMap<usize, Value>, Option<Value>);
 
 /// A column of the thread.
 #[derive(Clone, Copy)]
 pub(super) struct Column {
     /// Coordinates along y and x.
-    pub(super) at: [LLVMValueRef; 2],
+    pub(super) at: [Value; 2],
     /// A mask: whether the block writes it.
-    pub(super) output: LLVMValueRef,
+    pub(super) output: Value,
 }
 
 /// A box that is tested against.
@@ -60,32 +58,32 @@ pub(super) enum Version {
 /// One thread's share of a tile.
 pub(super) struct Tile<'a> {
     pub k: KernelBuilder<'a>,
-    pub function: LLVMValueRef,
+    pub function: Value,
     pub plan: &'a StencilPlan,
-    pub(super) elements: &'a [(LLVMTypeRef, u32)],
-    given: BTreeMap<StencilScalar, LLVMValueRef>,
-    pub(super) src: BTreeMap<ArrayId, LLVMValueRef>,
-    pub(super) dst: BTreeMap<ArrayId, LLVMValueRef>,
-    pub(super) shared: LLVMValueRef,
+    pub(super) elements: &'a [(Type, u32)],
+    given: BTreeMap<StencilScalar, Value>,
+    pub(super) src: BTreeMap<ArrayId, Value>,
+    pub(super) dst: BTreeMap<ArrayId, Value>,
+    pub(super) shared: Value,
     /// Addresses of the slots, by iteration of the unrolled loop modulo their number.
-    pub slots: Vec<LLVMValueRef>,
+    pub slots: Vec<Value>,
     /// Where each node's part of a slot begins, and bytes of a slot.
     pub(super) begins: Vec<usize>,
     pub(super) slot_bytes: usize,
-    pub(super) thread: [LLVMValueRef; 2],
+    pub(super) thread: [Value; 2],
     /// The block's first column along y and x, halo included.
-    pub(super) origin: [LLVMValueRef; 2],
+    pub(super) origin: [Value; 2],
     /// The block's last output column along y and x.
-    pub(super) last: [LLVMValueRef; 2],
+    pub(super) last: [Value; 2],
     pub(super) columns: Vec<Column>,
     /// The columns that a thread loads and stores, where these are others ([`super::turn`]), and their masks;
     /// or the thread's own, while `columns` are those.
-    pub(super) turned: Option<(Vec<Column>, Vec<Vec<LLVMValueRef>>)>,
+    pub(super) turned: Option<(Vec<Column>, Vec<Vec<Value>>)>,
     /// The block's output rows.
-    pub(super) rows: [LLVMValueRef; 2],
+    pub(super) rows: [Value; 2],
     /// First and last iteration.
-    pub begin: LLVMValueRef,
-    pub end: LLVMValueRef,
+    pub begin: Value,
+    pub end: Value,
     /// The version being emitted, and whether it is the one for a block's first and last iterations
     /// ([`super::ramp`]).
     pub version: Version,
@@ -96,28 +94,28 @@ pub(super) struct Tile<'a> {
     /// By step, whether its reports count ([`super::reports`]).
     counted: Vec<bool>,
     /// By buffer, then by step, a mask for each column: whether it is in the box.
-    pub(super) inside: Vec<Vec<LLVMValueRef>>,
+    pub(super) inside: Vec<Vec<Value>>,
     /// By step and case the same, of the version being emitted: the inner one has none.
-    cases: BTreeMap<(usize, usize), Vec<LLVMValueRef>>,
+    cases: BTreeMap<(usize, usize), Vec<Value>>,
     /// What this iteration has read of other threads' values: node, age, and cell from the thread's first.
-    pub(super) fetched: BTreeMap<(usize, i64, [i64; 2]), LLVMValueRef>,
+    pub(super) fetched: BTreeMap<(usize, i64, [i64; 2]), Value>,
     /// By buffer: linear index of the element `[selectors, 0, 0, 0]`, and elements a row and a line (of the y
     /// dimension).
     pub(super) layout: Vec<Layout>,
     /// For each buffer that is loaded, and each that is stored, the address of the thread's first column in
     /// the row that comes next; at the sides, of a load, the row's offset in bytes.
-    pub(super) walks: BTreeMap<(usize, bool), LLVMValueRef>,
+    pub(super) walks: BTreeMap<(usize, bool), Value>,
     /// Whether rows are asked of the cache early.
-    pub(super) prefetches: Option<LLVMValueRef>,
+    pub(super) prefetches: Option<Value>,
     /// By buffer and cell, see [`Tile::enter`].
     pub(super) sides: BTreeMap<usize, Values>,
 }
 
 #[derive(Clone, Copy)]
 pub(super) struct Layout {
-    start: LLVMValueRef,
-    pub(super) row: LLVMValueRef,
-    pub(super) line: LLVMValueRef,
+    start: Value,
+    pub(super) row: Value,
+    pub(super) line: Value,
 }
 
 /// Threads of a warp.
@@ -125,18 +123,18 @@ pub(super) const WARP: u32 = 32;
 
 /// The kernel's arguments, but for those that all kernels have.
 pub(super) struct Arguments {
-    pub given: BTreeMap<StencilScalar, LLVMValueRef>,
+    pub given: BTreeMap<StencilScalar, Value>,
     /// The arrays with live buffers: where they are read from, and where they are written to.
-    pub src: BTreeMap<ArrayId, LLVMValueRef>,
-    pub dst: BTreeMap<ArrayId, LLVMValueRef>,
+    pub src: BTreeMap<ArrayId, Value>,
+    pub dst: BTreeMap<ArrayId, Value>,
 }
 
 impl<'a> Tile<'a> {
     pub fn new(
         k: KernelBuilder<'a>,
-        function: LLVMValueRef,
+        function: Value,
         plan: &'a StencilPlan,
-        elements: &'a [(LLVMTypeRef, u32)],
+        elements: &'a [(Type, u32)],
         arguments: Arguments,
         (slot_bytes, begins): (usize, Vec<usize>),
     ) -> Result<Tile<'a>> {
@@ -189,7 +187,7 @@ impl<'a> Tile<'a> {
         Ok(t)
     }
 
-    pub(super) fn scalar(&self, s: StencilScalar) -> LLVMValueRef {
+    pub(super) fn scalar(&self, s: StencilScalar) -> Value {
         self.given.get(&s).copied().unwrap_or_else(|| self.k.ir.int(0))
     }
 
@@ -203,7 +201,7 @@ impl<'a> Tile<'a> {
     }
 
     /// What the host computed, in 32 bits.
-    pub(super) fn corner(&self, s: StencilScalar) -> LLVMValueRef {
+    pub(super) fn corner(&self, s: StencilScalar) -> Value {
         self.k.ir.trunc(self.scalar(s), self.k.ir.i32_type())
     }
 
@@ -220,30 +218,30 @@ impl<'a> Tile<'a> {
         }
     }
 
-    pub(super) fn corners(&self, e: Extent, d: usize) -> [LLVMValueRef; 2] {
+    pub(super) fn corners(&self, e: Extent, d: usize) -> [Value; 2] {
         self.ends(e, d).map(|s| self.corner(s))
     }
 
     /// Bounds along an axis.
-    fn bound(&self, axis: usize, f: impl Fn(usize) -> StencilScalar) -> LLVMValueRef {
+    fn bound(&self, axis: usize, f: impl Fn(usize) -> StencilScalar) -> Value {
         self.dimension(axis).map_or(self.number(0), |d| self.corner(f(d)))
     }
 
     /// A constant coordinate.
-    pub fn number(&self, v: i64) -> LLVMValueRef {
+    pub fn number(&self, v: i64) -> Value {
         self.k.ir.int32(v as u32)
     }
 
-    pub(super) fn wide(&self, v: LLVMValueRef) -> LLVMValueRef {
+    pub(super) fn wide(&self, v: Value) -> Value {
         self.k.ir.sext(v, self.k.ir.i64_type())
     }
 
-    pub(super) fn both(&self, at: LLVMValueRef, lower: LLVMValueRef, upper: LLVMValueRef) -> LLVMValueRef {
+    pub(super) fn both(&self, at: Value, lower: Value, upper: Value) -> Value {
         let ir = self.k.ir;
         ir.and(ir.icmp(LLVMIntSLE, lower, at), ir.icmp(LLVMIntSLE, at, upper))
     }
 
-    pub(super) fn smin(&self, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
+    pub(super) fn smin(&self, a: Value, b: Value) -> Value {
         let ir = self.k.ir;
         ir.select(ir.icmp(LLVMIntSLT, a, b), a, b)
     }
@@ -271,7 +269,7 @@ impl<'a> Tile<'a> {
         for (a, o) in own.iter_mut().enumerate() {
             *o = ir.add(*o, ir.mul(self.thread[a], self.number(i64::from(plan.config.cells[a]))));
         }
-        let column = |at: [LLVMValueRef; 2]| {
+        let column = |at: [Value; 2]| {
             let is_output = |a: usize| self.both(at[a], output[a].0, output[a].1);
             Column { at, output: self.mask(ir.and(is_output(0), is_output(1))) }
         };
@@ -321,7 +319,7 @@ impl<'a> Tile<'a> {
                 start = ir.add(start, ir.int(*s));
             }
         }
-        let size = |t: &mut Self, d: usize| -> Result<LLVMValueRef> { t.k.size(buffer.array, lead + d) };
+        let size = |t: &mut Self, d: usize| -> Result<Value> { t.k.size(buffer.array, lead + d) };
         let (row, line) = match dims {
             1 => (ir.int(0), ir.int(0)),
             2 => (size(self, 1)?, ir.int(0)),
@@ -334,7 +332,7 @@ impl<'a> Tile<'a> {
     }
 
     /// The linear index of an element of a buffer.
-    pub(super) fn index(&self, b: usize, row: LLVMValueRef, at: [LLVMValueRef; 2]) -> LLVMValueRef {
+    pub(super) fn index(&self, b: usize, row: Value, at: [Value; 2]) -> Value {
         let ir = self.k.ir;
         let l = self.layout[b];
         let mut index = ir.add(l.start, self.wide(at[1]));
@@ -349,7 +347,7 @@ impl<'a> Tile<'a> {
 
     /// First and last column of the thread's warp along an axis; of the block where warps are not lines of
     /// threads.
-    pub(super) fn reach(&self, axis: usize) -> [LLVMValueRef; 2] {
+    pub(super) fn reach(&self, axis: usize) -> [Value; 2] {
         let ir = self.k.ir;
         let [threads, cells] =
             [self.plan.config.threads, self.plan.config.cells].map(|n| i64::from(n[axis - 1]));
@@ -369,7 +367,7 @@ impl<'a> Tile<'a> {
     }
 
     /// The masks of [`Tile::inside`].
-    pub(super) fn masks(&self) -> Vec<Vec<LLVMValueRef>> {
+    pub(super) fn masks(&self) -> Vec<Vec<Value>> {
         let hulls = (0..self.plan.stencil.buffers.len()).map(Extent::Hull);
         self.masks_of(hulls.chain((0..self.plan.stencil.steps.len()).map(Extent::Step)))
     }
@@ -388,13 +386,13 @@ impl<'a> Tile<'a> {
     }
 
     /// For each box a mask of each column; boxes with the same corners share them.
-    fn masks_of(&self, boxes: impl Iterator<Item = Extent>) -> Vec<Vec<LLVMValueRef>> {
+    fn masks_of(&self, boxes: impl Iterator<Item = Extent>) -> Vec<Vec<Value>> {
         let ir = self.k.ir;
-        let mut made: BTreeMap<Vec<usize>, Vec<LLVMValueRef>> = BTreeMap::new();
+        let mut made: BTreeMap<Vec<usize>, Vec<Value>> = BTreeMap::new();
         let mask_of = |e: Extent| {
             let axes: Vec<(usize, usize)> = (1..3).filter_map(|a| Some((a, self.dimension(a)?))).collect();
             let key =
-                axes.iter().flat_map(|(_, d)| self.ends(e, *d)).map(|s| self.scalar(s) as usize).collect();
+                axes.iter().flat_map(|(_, d)| self.ends(e, *d)).map(|s| self.scalar(s).address()).collect();
             let build = || {
                 let inside = |c: &Column| {
                     axes.iter().fold(ir.bool(true), |all, (axis, d)| {
@@ -410,7 +408,7 @@ impl<'a> Tile<'a> {
     }
 
     /// A mask: whether a row is in a box.
-    pub(super) fn row_inside(&self, e: Extent, row: LLVMValueRef) -> LLVMValueRef {
+    pub(super) fn row_inside(&self, e: Extent, row: Value) -> Value {
         if self.plan.stencil.dims == 1 || self.version != Version::Border {
             return self.number(0);
         }
@@ -419,7 +417,7 @@ impl<'a> Tile<'a> {
     }
 
     /// The type of a node's values.
-    pub fn element(&self, node: usize) -> LLVMTypeRef {
+    pub fn element(&self, node: usize) -> Type {
         self.elements[self.plan.nodes[node].buffer].0
     }
 
@@ -427,9 +425,9 @@ impl<'a> Tile<'a> {
     pub fn compute(
         &mut self,
         node: usize,
-        row: LLVMValueRef,
+        row: Value,
         iteration: i64,
-        own: &dyn Fn(usize, usize, usize) -> Option<LLVMValueRef>,
+        own: &dyn Fn(usize, usize, usize) -> Option<Value>,
         border: Option<&Values>,
     ) -> Result<Values> {
         let n = &self.plan.nodes[node];
@@ -487,7 +485,7 @@ impl<'a> Tile<'a> {
     /// The row of a step's instances. Where these load from memory that no step writes, it is another number
     /// in each iteration: addresses of every step, array and column would become variables of their own
     /// otherwise ([`Tile::varying`]), more than there are registers for.
-    fn place_of(&self, step: &Step, row: LLVMValueRef) -> LLVMValueRef {
+    fn place_of(&self, step: &Step, row: Value) -> Value {
         let loads = step.accesses.contains(&StepAccess::Plain) && self.plan.stencil.dims > 1;
         if loads { self.fixed(row) } else { row }
     }
@@ -520,21 +518,17 @@ impl<'a> Tile<'a> {
             values
         };
         let before = ir.block();
-        // SAFETY: a live block.
-        let last = unsafe { LLVMGetLastInstruction(before) };
+        let last = before.last();
         let values = all(&mut self.k)?;
         if !self.tests || self.version == Version::Border || ir.block() != before {
             return Ok(values);
         }
         // What a division stores itself is replaced: its user stands in for it.
-        let held: Vec<LLVMValueRef> = values.iter().map(|v| ir.freeze(*v)).collect();
-        let Some(test) = quick::quicken(&self.k, (!last.is_null()).then_some(last)) else {
+        let held: Vec<Value> = values.iter().map(|v| ir.freeze(*v)).collect();
+        let Some(test) = quick::quicken(&self.k, last) else {
             for (v, held) in values.iter().zip(&held) {
-                // SAFETY: the only use of `held` would be by the caller.
-                unsafe {
-                    LLVMReplaceAllUsesWith(*held, *v);
-                    LLVMInstructionEraseFromParent(*held);
-                }
+                // SAFETY: the handle is not used any more.
+                unsafe { held.replace(*v) };
             }
             return Ok(values);
         };
@@ -543,8 +537,8 @@ impl<'a> Tile<'a> {
         let from = ir.block();
         ir.br(join);
         ir.at_end(join);
-        let phi = |(q, e): (&LLVMValueRef, &LLVMValueRef)| {
-            let ty = type_of(*q);
+        let phi = |(q, e): (&Value, &Value)| {
+            let ty = q.ty();
             ir.phi(ty, &[(*q, before), (*e, from)])
         };
         Ok(held.iter().zip(&exactly).map(phi).collect())
@@ -560,7 +554,7 @@ impl<'a> Tile<'a> {
     }
 
     /// Gives a row to other threads and, if it is final, to memory.
-    pub fn publish(&mut self, node: usize, iteration: i64, row: LLVMValueRef, values: &Values) -> Result<()> {
+    pub fn publish(&mut self, node: usize, iteration: i64, row: Value, values: &Values) -> Result<()> {
         let n = &self.plan.nodes[node];
         if n.exchange {
             self.exchange(node, iteration, values)?;

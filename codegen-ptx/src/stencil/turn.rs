@@ -14,9 +14,9 @@
 //! and stored.
 
 use crate::ir::intrinsics::BARRIER;
+use crate::ir::llvm::*;
 use crate::stencil::tile::{Tile, Values, WARP};
 use inkwell::llvm_sys::LLVMOpcode;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::planted::planted;
 use std::mem::swap;
 
@@ -72,7 +72,7 @@ impl Tile<'_> {
             ir.store_aligned(*v, place(cell, to_memory), bytes);
         }
         self.wait();
-        let load = |cell| -> LLVMValueRef {
+        let load = |cell| -> Value {
             self.note("a row on its way", buffer);
             ir.load_aligned(ty, place(cell, !to_memory), bytes)
         };

@@ -1,14 +1,12 @@
 //! What the arithmetic of a statement costs, for the model of fused steps.
 
-use crate::ir::llvm::{callee, name_of};
+use crate::ir::llvm::*;
 use crate::ir::math;
 use crate::ir::math::Callee;
 use crate::ir::types::host_type;
 use crate::ops::{quick, roots};
 use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::llvm_sys::LLVMTypeKind;
-use inkwell::llvm_sys::core::{LLVMGetInstructionOpcode, LLVMGetTypeKind};
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_scop::Scop;
 
 /// Instructions of an exact division or square root: an approximation, two or three refinements, the test for
@@ -25,11 +23,10 @@ const FUNCTION: f64 = 24.0;
 /// By statement: instructions that one instance issues, those of 64-bit operands in units that take twice as
 /// long.
 pub fn work(scop: &Scop) -> Vec<f64> {
-    let cost = |i: LLVMValueRef| {
-        // SAFETY: a live instruction of the host.
-        let (opcode, wide) = unsafe {
-            let kind = LLVMGetTypeKind(host_type(i as usize));
-            (LLVMGetInstructionOpcode(i), kind == LLVMTypeKind::LLVMDoubleTypeKind)
+    let cost = |i: Value| {
+        let (opcode, wide) = {
+            let kind = host_type(i.address()).kind();
+            (i.opcode(), kind == LLVMTypeKind::LLVMDoubleTypeKind)
         };
         match opcode {
             // A product, and an instruction of another unit.
@@ -41,14 +38,14 @@ pub fn work(scop: &Scop) -> Vec<f64> {
             | LLVMUIToFP | LLVMFPToSI | LLVMFPToUI | LLVMFPExt | LLVMFPTrunc => 1.0,
             LLVMFDiv | LLVMSDiv | LLVMUDiv | LLVMSRem | LLVMURem => DIVISION[usize::from(wide)],
             LLVMFRem => FUNCTION,
-            LLVMCall => match name_of(callee(i)).as_str() {
+            LLVMCall => match i.callee().name().as_str() {
                 "llvm.sqrt.f32" | "sqrtf" if quick::is_approximate(i) => APPROXIMATE,
                 name => call(name),
             },
             _ => 0.0,
         }
     };
-    let body = |s: &pollyrs_scop::Statement| s.body.iter().map(|i| cost(i.0 as LLVMValueRef)).sum::<f64>();
+    let body = |s: &pollyrs_scop::Statement| s.body.iter().map(|i| cost(host_value(*i))).sum::<f64>();
     scop.statements.iter().map(body).collect()
 }
 

@@ -9,7 +9,7 @@
 
 use crate::affine::expr::ExprEmitter;
 use crate::ir::error::{Result, internal};
-use crate::ir::llvm::zero_of;
+use crate::ir::llvm::*;
 use crate::ir::marks;
 use crate::ir::types::{VECTOR_BYTES, llvm_elem};
 use crate::kernel::builder::alignment;
@@ -18,7 +18,6 @@ use crate::tiled::guard;
 use crate::tiled::guard::minds_operands;
 use crate::tiled::state::{Coordinate, KernelBuilder, at_point, computes, points, register, state};
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntEQ;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_isl::AstExpr;
 use pollyrs_schedule::{RegisterCell, Tiling};
@@ -34,7 +33,7 @@ const MANY_POINTS: usize = 128;
 /// Loads the registers of an array, or stores those of points in the box.
 pub(super) fn transfer(
     k: &mut KernelBuilder<'_>,
-    function: LLVMValueRef,
+    function: Value,
     r: &RegisterCell,
     load: bool,
 ) -> Result<()> {
@@ -103,7 +102,7 @@ pub(super) fn transfer(
         for point in points(tiling) {
             state(k)?.point = point.clone();
             if load && let Some(register) = register(k, r.array)? {
-                ir.store_aligned(zero_of(ty), register, elem.bytes());
+                ir.store_aligned(ty.zero(), register, elem.bytes());
             }
             let mut inside = ir.bool(true);
             for (c, p) in state(k)?.coordinates.iter().zip(&point) {
@@ -131,8 +130,8 @@ pub(super) fn transfer(
 /// The cells of the points in an array, for loads and stores.
 struct Cells {
     array: ArrayId,
-    base: LLVMValueRef,
-    ty: LLVMTypeRef,
+    base: Value,
+    ty: Type,
     elem: ElemType,
     /// Over the coordinates.
     subscripts: Vec<AstExpr>,
@@ -144,7 +143,7 @@ impl Cells {
         k: &mut KernelBuilder<'_>,
         emit: &ExprEmitter<'_>,
         point: &[usize],
-        which: impl Fn(&Coordinate) -> &Vec<LLVMValueRef>,
+        which: impl Fn(&Coordinate) -> &Vec<Value>,
         load: bool,
     ) -> Result<()> {
         let ir = k.ir;
@@ -165,8 +164,8 @@ impl Cells {
         k: &mut KernelBuilder<'_>,
         emit: &ExprEmitter<'_>,
         point: &[usize],
-        which: impl Fn(&Coordinate) -> &Vec<LLVMValueRef>,
-    ) -> Result<LLVMValueRef> {
+        which: impl Fn(&Coordinate) -> &Vec<Value>,
+    ) -> Result<Value> {
         let ir = k.ir;
         let mut emit = at_point(k, emit, point)?;
         let t = state(k)?;
@@ -188,7 +187,7 @@ impl Cells {
     }
 
     /// Whether the vectors of a thread start at multiples of 16 bytes: the first one does, and so do rows.
-    fn aligned(&self, k: &mut KernelBuilder<'_>, emit: &ExprEmitter<'_>) -> Result<LLVMValueRef> {
+    fn aligned(&self, k: &mut KernelBuilder<'_>, emit: &ExprEmitter<'_>) -> Result<Value> {
         let ir = k.ir;
         let first = vec![0; state(k)?.point.len()];
         let mut low = ir.ptr_to_int(self.address(k, emit, &first, |c| &c.plain)?);

@@ -32,6 +32,7 @@
 use crate::affine::expr::ExprEmitter;
 use crate::ir::builder::Ir;
 use crate::ir::error::Result;
+use crate::ir::llvm::*;
 use crate::ir::marks;
 use crate::ir::types::{VECTOR_BYTES, llvm_elem};
 use crate::ops::copies;
@@ -41,7 +42,6 @@ use crate::tiled::places::{BYTES, Place, Places, Rows, WIDTH, shifted};
 use crate::tiled::state::KernelBuilder;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntNE, LLVMIntSLE, LLVMIntULT};
 use inkwell::llvm_sys::LLVMOpcode::LLVMIntToPtr;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::Panel;
 use pollyrs_schedule::planted::planted;
 use std::cell::RefCell;
@@ -49,9 +49,9 @@ use std::cell::RefCell;
 /// A chunk that a thread copies.
 struct Chunk {
     /// Further than the thread's first one in the buffer, in elements.
-    place: LLVMValueRef,
+    place: Value,
     /// Whether the halves are elements of the row.
-    halves: [LLVMValueRef; 2],
+    halves: [Value; 2],
 }
 
 /// How a buffer is filled.
@@ -60,10 +60,10 @@ struct Group {
     chunks: Vec<Chunk>,
     /// The thread's last chunks of shifted rows, by round: bytes from its first chunk and [`BYTES`] more, or
     /// a multiple of 16 if there is none; whether the halves are elements of the row.
-    ends: Vec<(LLVMValueRef, [LLVMValueRef; 2])>,
+    ends: Vec<(Value, [Value; 2])>,
     /// The address of the first strip's first element, and bytes from one row to the next.
-    corner: LLVMValueRef,
-    stride: LLVMValueRef,
+    corner: Value,
+    stride: Value,
     share: Share,
 }
 
@@ -71,21 +71,21 @@ struct Group {
 pub(super) struct Chunks {
     groups: Vec<Group>,
     /// Of the first strip: by group and round the address of a chunk.
-    pub addresses: Vec<Vec<LLVMValueRef>>,
+    pub addresses: Vec<Vec<Value>>,
     /// Bytes from one strip to the next, by group: multiples of 16.
-    pub steps: Vec<LLVMValueRef>,
+    pub steps: Vec<Value>,
     /// 0 if subscripts have to be clamped, 1 if no row is shifted, 2 if some are.
-    form: LLVMValueRef,
+    form: Value,
 }
 
 /// A strip of a panel that is to be copied.
 pub(super) struct Strip<'s> {
     /// Those of the thread's chunks, by group and round.
-    pub addresses: &'s [Vec<LLVMValueRef>],
+    pub addresses: &'s [Vec<Value>],
     /// The arguments of its copy.
-    pub args: &'s [LLVMValueRef],
+    pub args: &'s [Value],
     /// Where its buffers start in shared memory, in bytes.
-    pub offset: LLVMValueRef,
+    pub offset: Value,
 }
 
 /// Whether chunks can fill the buffers of a panel.
@@ -101,7 +101,7 @@ impl Chunks {
         k: &mut KernelBuilder<'_>,
         emit: &ExprEmitter<'_>,
         panel: &Panel,
-        [first, second, last]: [&[LLVMValueRef]; 3],
+        [first, second, last]: [&[Value]; 3],
     ) -> Result<Chunks> {
         let ir = k.ir;
         let thread = copy::thread(k)?;
@@ -196,7 +196,7 @@ impl Chunks {
     pub fn copy(
         &self,
         k: &mut KernelBuilder<'_>,
-        function: LLVMValueRef,
+        function: Value,
         emit: &ExprEmitter<'_>,
         panel: &Panel,
         strip: &Strip<'_>,
@@ -255,13 +255,7 @@ impl Chunks {
     }
 
     /// Stores what [`copy::clamped`] gave.
-    fn store(
-        &self,
-        k: &mut KernelBuilder<'_>,
-        panel: &Panel,
-        values: &[LLVMValueRef],
-        offset: LLVMValueRef,
-    ) -> Result<()> {
+    fn store(&self, k: &mut KernelBuilder<'_>, panel: &Panel, values: &[Value], offset: Value) -> Result<()> {
         let ir = k.ir;
         let thread = copy::thread(k)?;
         let (starts, _) = copy::layout(k, panel);
@@ -281,7 +275,7 @@ impl Chunks {
 }
 
 /// The address of the chunk that an element is in.
-fn even(ir: &Ir, address: LLVMValueRef) -> LLVMValueRef {
+fn even(ir: &Ir, address: Value) -> Value {
     let start = ir.and(ir.ptr_to_int(address), ir.int(-i64::from(VECTOR_BYTES)));
     ir.cast(LLVMIntToPtr, start, ir.ptr_type())
 }

@@ -16,8 +16,8 @@
 use crate::affine::expr::ExprEmitter;
 use crate::ir::error::{Result, internal};
 use crate::ir::intrinsics::SHARED;
-use crate::ir::llvm::poison_of;
-use crate::ir::types::{VECTOR_BYTES, llvm_elem, type_of};
+use crate::ir::llvm::*;
+use crate::ir::types::{VECTOR_BYTES, llvm_elem};
 use crate::kernel::builder::alignment;
 use crate::kernel::grid::linear_thread;
 use crate::ops::copies;
@@ -25,7 +25,6 @@ use crate::tiled::lanes;
 use crate::tiled::lanes::Lanes;
 use crate::tiled::state::KernelBuilder;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE, LLVMIntULT};
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl::{AstExpr, AstExprType, Val};
 use pollyrs_schedule::{Panel, SharedGroup};
 use pollyrs_scop::ElemType;
@@ -60,7 +59,7 @@ impl Share {
         (round + 1) * self.threads > self.vectors
     }
 
-    fn number(&self, k: &KernelBuilder<'_>, thread: LLVMValueRef, round: u32) -> LLVMValueRef {
+    fn number(&self, k: &KernelBuilder<'_>, thread: Value, round: u32) -> Value {
         k.ir.add(thread, k.ir.int((round * self.threads).into()))
     }
 
@@ -76,13 +75,7 @@ impl Share {
 
     /// The place in the buffer of a vector's first element; the last vector stands in for those beyond the
     /// buffer.
-    pub fn local(
-        &self,
-        k: &KernelBuilder<'_>,
-        g: &SharedGroup,
-        thread: LLVMValueRef,
-        round: u32,
-    ) -> Vec<LLVMValueRef> {
+    pub fn local(&self, k: &KernelBuilder<'_>, g: &SharedGroup, thread: Value, round: u32) -> Vec<Value> {
         let ir = k.ir;
         let mut rest = self.number(k, thread, round);
         if self.partial(round) {
@@ -122,7 +115,7 @@ impl Share {
 }
 
 /// The linear index of the thread in its block.
-pub(super) fn thread(k: &KernelBuilder<'_>) -> Result<LLVMValueRef> {
+pub(super) fn thread(k: &KernelBuilder<'_>) -> Result<Value> {
     k.at_entry(|| Ok(k.ir.zext(linear_thread(k)?, k.ir.i64_type())))
 }
 
@@ -139,11 +132,7 @@ pub(super) fn layout(k: &KernelBuilder<'_>, panel: &Panel) -> (Vec<u32>, u32) {
 }
 
 /// The smallest subscripts of a buffer.
-pub(super) fn smallest(
-    emit: &ExprEmitter<'_>,
-    g: &SharedGroup,
-    args: &[LLVMValueRef],
-) -> Result<Vec<LLVMValueRef>> {
+pub(super) fn smallest(emit: &ExprEmitter<'_>, g: &SharedGroup, args: &[Value]) -> Result<Vec<Value>> {
     let mut emit = emit.clone();
     for (d, v) in args.iter().enumerate() {
         emit.names.insert(crate::affine::expr::iterator_name(d as u32), *v);
@@ -160,12 +149,12 @@ pub(super) fn smallest(
 pub(super) struct Source {
     pub share: Share,
     pub elem: ElemType,
-    pub ty: LLVMTypeRef,
+    pub ty: Type,
     /// What every access of the program claims.
     pub align: u32,
-    pub base: LLVMValueRef,
+    pub base: Value,
     /// Sizes of the array's dimensions but the first.
-    pub sizes: Vec<LLVMValueRef>,
+    pub sizes: Vec<Value>,
 }
 
 impl Source {
@@ -186,7 +175,7 @@ impl Source {
     }
 
     /// The linear offset of an element.
-    pub fn linear(&self, k: &KernelBuilder<'_>, at: &[LLVMValueRef]) -> LLVMValueRef {
+    pub fn linear(&self, k: &KernelBuilder<'_>, at: &[Value]) -> Value {
         let ir = k.ir;
         let first = at.first().copied().unwrap_or(ir.int(0));
         at.iter().skip(1).zip(&self.sizes).fold(first, |sum, (s, size)| ir.add(ir.mul(sum, *size), *s))
@@ -199,8 +188,8 @@ pub(super) fn clamped(
     k: &mut KernelBuilder<'_>,
     emit: &ExprEmitter<'_>,
     panel: &Panel,
-    args: &[LLVMValueRef],
-) -> Result<Vec<LLVMValueRef>> {
+    args: &[Value],
+) -> Result<Vec<Value>> {
     let ir = k.ir;
     // Hidden, so that nothing of this path is computed outside of a loop and kept in registers there.
     let thread = thread(k)?;
@@ -282,11 +271,11 @@ pub(super) struct Stream {
     /// By group, if elements are moved by lanes: then, in form 1, the first of a group's addresses is theirs.
     pub lanes: Option<Vec<Lanes>>,
     /// Of the first strip: for each group and round an address.
-    pub addresses: Vec<Vec<LLVMValueRef>>,
+    pub addresses: Vec<Vec<Value>>,
     /// Bytes from one strip to the next, by group.
-    pub steps: Vec<LLVMValueRef>,
+    pub steps: Vec<Value>,
     /// 0 if subscripts have to be clamped, 1 for elements, 2 for vectors.
-    pub form: LLVMValueRef,
+    pub form: Value,
 }
 
 /// Whether subscript `d` of a buffer is a point's coordinate within the box, and no tile begins before it. Of
@@ -308,8 +297,8 @@ pub(super) fn limits(
     k: &KernelBuilder<'_>,
     emit: &ExprEmitter<'_>,
     g: &SharedGroup,
-    first: &[LLVMValueRef],
-) -> Result<Vec<(LLVMValueRef, LLVMValueRef)>> {
+    first: &[Value],
+) -> Result<Vec<(Value, Value)>> {
     let limit = |(d, (min, max)): (usize, &(AstExpr, AstExpr))| {
         let min = if starts_in_box(k, g, d)? { first[d] } else { emit.emit_int(min)? };
         Ok((min, emit.emit_int(max)?))
@@ -321,9 +310,9 @@ pub(super) fn limits(
 pub(super) fn within(
     k: &KernelBuilder<'_>,
     size: u32,
-    starts: [LLVMValueRef; 2],
-    (min, max): (LLVMValueRef, LLVMValueRef),
-) -> LLVMValueRef {
+    starts: [Value; 2],
+    (min, max): (Value, Value),
+) -> Value {
     let ir = k.ir;
     starts.into_iter().fold(ir.bool(true), |all, start| {
         let end = ir.add(start, ir.int(i64::from(size) - 1));
@@ -338,7 +327,7 @@ impl Stream {
         k: &mut KernelBuilder<'_>,
         emit: &ExprEmitter<'_>,
         panel: &Panel,
-        [first, second, last]: [&[LLVMValueRef]; 3],
+        [first, second, last]: [&[Value]; 3],
     ) -> Result<Stream> {
         let ir = k.ir;
         let thread = thread(k)?;
@@ -420,17 +409,17 @@ impl Stream {
     pub fn load(
         &self,
         k: &mut KernelBuilder<'_>,
-        function: LLVMValueRef,
+        function: Value,
         emit: &ExprEmitter<'_>,
         panel: &Panel,
-        addresses: &[Vec<LLVMValueRef>],
-        args: &[LLVMValueRef],
-    ) -> Result<Vec<LLVMValueRef>> {
+        addresses: &[Vec<Value>],
+        args: &[Value],
+    ) -> Result<Vec<Value>> {
         let ir = k.ir;
         let block = |name: &str| ir.append_block(function, name);
         let (vectors, other, elements, rest, after) =
             (block("vectors"), block("unaligned"), block("elements"), block("clamped"), block("loaded"));
-        let mut arms: Vec<(LLVMBasicBlockRef, Vec<LLVMValueRef>)> = Vec::new();
+        let mut arms: Vec<(Block, Vec<Value>)> = Vec::new();
         ir.cond_br(ir.icmp(LLVMIntEQ, self.form, ir.int(2)), vectors, other);
         ir.at_end(other);
         ir.cond_br(ir.icmp(LLVMIntEQ, self.form, ir.int(1)), elements, rest);
@@ -472,7 +461,7 @@ impl Stream {
         Ok((0..count)
             .map(|i| {
                 let incoming: Vec<_> = arms.iter().map(|(block, values)| (values[i], *block)).collect();
-                ir.phi(type_of(arms[0].1[i]), &incoming)
+                ir.phi(arms[0].1[i].ty(), &incoming)
             })
             .collect())
     }
@@ -483,10 +472,10 @@ fn place(
     k: &mut KernelBuilder<'_>,
     share: &Share,
     g: &SharedGroup,
-    thread: LLVMValueRef,
+    thread: Value,
     round: u32,
-    (offset, start): (LLVMValueRef, u32),
-) -> LLVMValueRef {
+    (offset, start): (Value, u32),
+) -> Value {
     let ir = k.ir;
     let mut to = ir.int(0);
     for (l, stride) in share.local(k, g, thread, round).iter().zip(&g.strides()) {
@@ -497,7 +486,7 @@ fn place(
 }
 
 /// The buffer `start` bytes behind `offset` in shared memory.
-pub(super) fn buffer(k: &mut KernelBuilder<'_>, offset: LLVMValueRef, start: u32) -> LLVMValueRef {
+pub(super) fn buffer(k: &mut KernelBuilder<'_>, offset: Value, start: u32) -> Value {
     let shared = k.abstract_call(SHARED, k.ir.ptr_type());
     k.ir.byte_offset(k.ir.byte_offset(shared, offset), k.ir.int(start.into()))
 }
@@ -505,10 +494,10 @@ pub(super) fn buffer(k: &mut KernelBuilder<'_>, offset: LLVMValueRef, start: u32
 /// Stores what loads gave to the buffers that start `offset` bytes into shared memory.
 pub(super) fn store(
     k: &mut KernelBuilder<'_>,
-    function: LLVMValueRef,
+    function: Value,
     panel: &Panel,
-    values: &[LLVMValueRef],
-    offset: LLVMValueRef,
+    values: &[Value],
+    offset: Value,
 ) -> Result<()> {
     let ir = k.ir;
     let thread = thread(k)?;
@@ -553,6 +542,6 @@ pub(super) fn store(
 }
 
 /// A value of type `ty` that nobody looks at.
-pub(super) fn poison(ty: LLVMTypeRef) -> LLVMValueRef {
-    poison_of(ty)
+pub(super) fn poison(ty: Type) -> Value {
+    ty.poison()
 }

@@ -9,8 +9,6 @@ use crate::tiled::guard::minds_operands;
 use crate::tiled::state::{COPY, Coordinate, KernelBuilder, Tiled, points, register, state};
 use crate::tiled::{guard, walk};
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntSLE;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_isl::{AstExpr, AstExprType, AstNode, AstNodeType};
 use pollyrs_schedule::Tiling;
@@ -76,7 +74,7 @@ pub(crate) fn free_of_points(e: &AstExpr) -> Result<bool> {
 /// Emits the kernel's body in front of its return.
 pub(crate) fn emit<'a>(
     k: &mut KernelBuilder<'a>,
-    function: LLVMValueRef,
+    function: Value,
     tiling: &'a Tiling,
     tree: &AstNode,
     private: &[ArrayId],
@@ -125,11 +123,10 @@ fn start<'a>(k: &KernelBuilder<'a>, tiling: &'a Tiling, private: &[ArrayId]) -> 
     k.at_entry(|| {
         for id in private.iter().chain(tiling.registers.iter().map(|r| &r.array)) {
             let elem = k.scop.array(*id).elem;
-            // SAFETY: live context; a sized type and a constant number of elements.
-            let cell = unsafe {
-                let ty = LLVMArrayType2(llvm_elem(k.ir, elem), points as u64);
-                let cell = LLVMBuildAlloca(k.ir.raw(), ty, EMPTY);
-                LLVMSetAlignment(cell, elem.bytes());
+            let cell = {
+                let ty = llvm_elem(k.ir, elem).array_of(points as u64);
+                let cell = k.ir.alloca(ty, "");
+                cell.set_alignment(elem.bytes());
                 cell
             };
             cells.insert(*id, cell);
@@ -161,7 +158,7 @@ fn start<'a>(k: &KernelBuilder<'a>, tiling: &'a Tiling, private: &[ArrayId]) -> 
 /// The body with code of its own where all points of the tile are in the box ([`Tiling::unrolled`]); threads without a point in it have none.
 fn unrolled<'a>(
     k: &mut KernelBuilder<'a>,
-    function: LLVMValueRef,
+    function: Value,
     names: &mut ExprEmitter<'a>,
     tiling: &Tiling,
     tree: &AstNode,
@@ -190,8 +187,7 @@ fn unrolled<'a>(
         for point in points(tiling) {
             state(k)?.point = point;
             if let Some(register) = register(k, r.array)? {
-                // SAFETY: a live type.
-                ir.store_aligned(unsafe { LLVMConstNull(llvm_elem(ir, elem)) }, register, elem.bytes());
+                ir.store_aligned(llvm_elem(ir, elem).zero(), register, elem.bytes());
             }
         }
     }
@@ -219,7 +215,7 @@ pub(crate) fn coordinates(k: &KernelBuilder<'_>, tiling: &Tiling, hidden: bool) 
             return internal("a tile without coordinates");
         };
         let tile = i64::from(b.size * d.points);
-        let hide = |v: LLVMValueRef| if hidden { k.opaque(v) } else { v };
+        let hide = |v: Value| if hidden { k.opaque(v) } else { v };
         let start = hide(ir.mul(*block, ir.int(tile)));
         let max = k.emit.emit_int(&crate::affine::expr::pw_aff_expr(
             &d.max,

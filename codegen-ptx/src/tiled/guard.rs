@@ -7,11 +7,9 @@
 use crate::affine::expr::{ExprEmitter, iterator_name, parameterize_set};
 use crate::ir::calls::is_reported;
 use crate::ir::error::Result;
-use crate::ir::llvm::opcode;
-use crate::ir::types::type_of;
+use crate::ir::llvm::*;
 use crate::statement::emit::{emit_statement, reports_nan};
 use crate::tiled::state::{KernelBuilder, Tiled, register, state};
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_isl::AstExpr;
 use pollyrs_schedule::Tiling;
@@ -49,10 +47,10 @@ pub(super) fn of_points(set: &isl::Set, tiling: &Tiling) -> Result<Option<AstExp
 /// Emits the instance of the current point, if it exists.
 pub(super) fn emit_guarded(
     k: &mut KernelBuilder<'_>,
-    function: LLVMValueRef,
+    function: Value,
     emit: &ExprEmitter<'_>,
     name: &str,
-    iterators: &[LLVMValueRef],
+    iterators: &[Value],
 ) -> Result<()> {
     let found = k.scop.statement_named(name).map(|(id, _)| id);
     let t = state(k)?;
@@ -113,8 +111,8 @@ pub unsafe fn minds_operands_of(scop: &pollyrs_scop::Scop) -> bool {
     use inkwell::llvm_sys::LLVMOpcode::{LLVMCall, LLVMSDiv, LLVMSRem, LLVMUDiv, LLVMURem};
     scop.statements.iter().any(reports_nan)
         || scop.statements.iter().flat_map(|s| &s.body).any(|i| {
-            let v = i.0 as LLVMValueRef;
-            match opcode(v) {
+            let v = host_value(*i);
+            match v.opcode() {
                 LLVMSDiv | LLVMSRem | LLVMUDiv | LLVMURem => true,
                 LLVMCall => is_reported(v),
                 _ => false,
@@ -123,10 +121,10 @@ pub unsafe fn minds_operands_of(scop: &pollyrs_scop::Scop) -> bool {
 }
 
 /// What a store of `v` to a cell leaves there: the old value where the current instance does not exist.
-pub(crate) fn kept(k: &KernelBuilder<'_>, v: LLVMValueRef, cell: LLVMValueRef, align: u32) -> LLVMValueRef {
+pub(crate) fn kept(k: &KernelBuilder<'_>, v: Value, cell: Value, align: u32) -> Value {
     match k.storage.as_ref().and_then(|t| t.keep) {
         Some(exists) => {
-            let old = k.ir.load_aligned(type_of(v), cell, align);
+            let old = k.ir.load_aligned(v.ty(), cell, align);
             k.ir.select(exists, v, old)
         }
         None => v,

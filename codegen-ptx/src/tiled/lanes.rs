@@ -18,12 +18,12 @@
 
 use crate::ir::builder::Ir;
 use crate::ir::error::Result;
+use crate::ir::llvm::*;
 use crate::tiled::copy;
 use crate::tiled::copy::{Share, Source, Stream};
 use crate::tiled::state::KernelBuilder;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE, LLVMIntSLT, LLVMIntULT};
 use inkwell::llvm_sys::LLVMOpcode::LLVMTrunc;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::planted::planted;
 use pollyrs_schedule::{Panel, SharedGroup};
 
@@ -33,19 +33,19 @@ use pollyrs_schedule::{Panel, SharedGroup};
 const MANY_POINTS: u32 = 128;
 
 /// A subscript in the buffer is kept within these.
-pub(super) type Clamp = Option<(LLVMValueRef, LLVMValueRef)>;
+pub(super) type Clamp = Option<(Value, Value)>;
 
 /// How the threads of a block share the elements of a buffer.
 pub(super) struct Lanes {
     /// The address of the first strip's first element.
-    corner: LLVMValueRef,
+    corner: Value,
     /// By dimension: the thread's digits.
-    local: Vec<LLVMValueRef>,
+    local: Vec<Value>,
     threads: u32,
     clamps: Vec<Clamp>,
     sizes: Vec<u32>,
     /// Bytes from one element to the next, by dimension.
-    strides: Vec<LLVMValueRef>,
+    strides: Vec<Value>,
     /// By round and dimension: the round's digits.
     rounds: Vec<Vec<u32>>,
 }
@@ -69,7 +69,7 @@ fn digits(sizes: &[u32], mut number: u32) -> Vec<u32> {
 }
 
 /// The digits of a thread's number, by dimension.
-fn own(ir: &Ir, g: &SharedGroup, mut thread: LLVMValueRef, mut threads: u32) -> Vec<LLVMValueRef> {
+fn own(ir: &Ir, g: &SharedGroup, mut thread: Value, mut threads: u32) -> Vec<Value> {
     let mut out = vec![ir.int(0); g.size.len()];
     for (digit, size) in out.iter_mut().zip(&g.size).rev() {
         if threads > 1 {
@@ -87,7 +87,7 @@ impl Lanes {
         k: &KernelBuilder<'_>,
         g: &SharedGroup,
         source: &Source,
-        (thread, corner): (LLVMValueRef, LLVMValueRef),
+        (thread, corner): (Value, Value),
         clamps: Vec<Clamp>,
     ) -> Option<Lanes> {
         let share = &source.share;
@@ -111,7 +111,7 @@ impl Lanes {
     }
 
     /// Whether 32 bits hold what is computed in the loop: subscripts in the buffer, strides in bytes.
-    pub fn fits(&self, k: &KernelBuilder<'_>) -> LLVMValueRef {
+    pub fn fits(&self, k: &KernelBuilder<'_>) -> Value {
         let ir = k.ir;
         let mut all = ir.bool(true);
         for d in (0..self.strides.len()).filter(|d| self.turns(*d)) {
@@ -125,7 +125,7 @@ impl Lanes {
     }
 
     /// Where the thread's elements of the first strip start: what does not differ from round to round.
-    pub fn start(&self, k: &KernelBuilder<'_>) -> LLVMValueRef {
+    pub fn start(&self, k: &KernelBuilder<'_>) -> Value {
         let ir = k.ir;
         (0..self.local.len()).filter(|d| !self.turns(*d)).fold(self.corner, |at, d| {
             let local = match self.clamps[d] {
@@ -138,7 +138,7 @@ impl Lanes {
 
     /// The address of each round's element, from [`Lanes::start`]'s of the strip. Only where [`Lanes::fits`]
     /// holds.
-    pub fn addresses(&self, k: &KernelBuilder<'_>, start: LLVMValueRef) -> Vec<LLVMValueRef> {
+    pub fn addresses(&self, k: &KernelBuilder<'_>, start: Value) -> Vec<Value> {
         let ir = k.ir;
         // 32 bits by 32 bits are one instruction. Hidden, so that it stays where it is.
         let low = |v| ir.cast(LLVMTrunc, v, ir.i32_type());
@@ -160,7 +160,7 @@ impl Lanes {
     }
 
     /// The number of each round's element in the buffer.
-    pub fn places(&self, k: &KernelBuilder<'_>, g: &SharedGroup, thread: LLVMValueRef) -> Vec<LLVMValueRef> {
+    pub fn places(&self, k: &KernelBuilder<'_>, g: &SharedGroup, thread: Value) -> Vec<Value> {
         let ir = k.ir;
         let strides = g.strides();
         // Hidden, so that no register keeps it from strip to strip.
@@ -183,10 +183,10 @@ impl Stream {
     pub fn store(
         &self,
         k: &mut KernelBuilder<'_>,
-        function: LLVMValueRef,
+        function: Value,
         panel: &Panel,
-        values: &[LLVMValueRef],
-        offset: LLVMValueRef,
+        values: &[Value],
+        offset: Value,
     ) -> Result<()> {
         let Some(lanes) = &self.lanes else { return copy::store(k, function, panel, values, offset) };
         let ir = k.ir;

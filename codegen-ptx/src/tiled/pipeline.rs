@@ -11,7 +11,7 @@
 use crate::affine::expr::ExprEmitter;
 use crate::affine::nodes::last_value;
 use crate::ir::error::Result;
-use crate::ir::types::type_of;
+use crate::ir::llvm::*;
 use crate::ops::mma;
 use crate::tiled::product::Fragments;
 use crate::tiled::stages::Products;
@@ -22,7 +22,6 @@ use crate::tiled::walk::{
 };
 use crate::tiled::{chunks, copy};
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE};
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_isl::{AstExpr, AstNode, AstNodeType};
 
@@ -61,12 +60,7 @@ impl Strips {
     }
 
     /// The arguments of the copy where the loop's iterator `name` is `value`.
-    pub fn args_at(
-        &self,
-        emit: &mut ExprEmitter<'_>,
-        name: &str,
-        value: LLVMValueRef,
-    ) -> Result<Vec<LLVMValueRef>> {
+    pub fn args_at(&self, emit: &mut ExprEmitter<'_>, name: &str, value: Value) -> Result<Vec<Value>> {
         emit.names.insert(name.to_string(), value);
         self.args.iter().map(|a| emit.emit_int(a)).collect()
     }
@@ -77,8 +71,8 @@ impl Strips {
         k: &mut KernelBuilder<'_>,
         emit: &mut ExprEmitter<'_>,
         name: &str,
-        value: LLVMValueRef,
-    ) -> Result<(LLVMValueRef, LLVMValueRef)> {
+        value: Value,
+    ) -> Result<(Value, Value)> {
         let strip = state(k)?.tiling.panels[self.panel].strip;
         emit.names.insert(name.to_string(), value);
         let first = emit.emit_int(&self.inner.for_init()?)?;
@@ -91,17 +85,17 @@ impl Strips {
 /// A loop over strips in the code: the iterator `name` goes from `init` by `step` to at most `last`.
 pub(super) struct Span {
     pub name: String,
-    pub init: LLVMValueRef,
+    pub init: Value,
     pub step: i64,
-    pub last: LLVMValueRef,
+    pub last: Value,
     /// The arguments of the first copy.
-    pub first: Vec<LLVMValueRef>,
+    pub first: Vec<Value>,
 }
 
 /// All strips of a loop.
 pub(super) fn pipeline<'a>(
     k: &mut KernelBuilder<'a>,
-    function: LLVMValueRef,
+    function: Value,
     emit: &mut ExprEmitter<'a>,
     node: &AstNode,
     strips: &Strips,
@@ -196,12 +190,12 @@ pub(super) fn pipeline<'a>(
 /// in.
 fn whole_strips<'a>(
     k: &mut KernelBuilder<'a>,
-    function: LLVMValueRef,
+    function: Value,
     emit: &mut ExprEmitter<'a>,
     (strips, span): (&Strips, &Span),
     stream: &copy::Stream,
-    left: LLVMBasicBlockRef,
-) -> Result<(LLVMValueRef, LLVMBasicBlockRef)> {
+    left: Block,
+) -> Result<(Value, Block)> {
     let ir = k.ir;
     let Span { name, init, step, last, first } = span;
     let panel = &state(k)?.tiling.panels[strips.panel];
@@ -246,7 +240,7 @@ fn whole_strips<'a>(
     ir.at_end(compute);
     let mut values = Vec::new();
     for v in fetched {
-        let ty = type_of(v);
+        let ty = v.ty();
         values.push(ir.phi(ty, &[(copy::poison(ty), body), (v, fetched_in)]));
     }
     let args = strips.args_at(emit, name, value)?;

@@ -1,11 +1,11 @@
 //! Where the elements of a buffer are if chunks of 16 bytes fill it ([`super::chunks`]).
 
 use crate::ir::builder::Ir;
+use crate::ir::llvm::*;
 use crate::ir::types::VECTOR_BYTES;
 use crate::tiled::copy::Share;
 use crate::tiled::state::{KernelBuilder, Local};
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntNE;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::SharedGroup;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -56,7 +56,7 @@ impl Rows {
     }
 
     /// The number of the element `x` places behind the start of an unshifted row.
-    pub(crate) fn place(&self, ir: &Ir, row: LLVMValueRef, x: LLVMValueRef) -> LLVMValueRef {
+    pub(crate) fn place(&self, ir: &Ir, row: Value, x: Value) -> Value {
         let int = |v: u32| ir.int(v.into());
         let pair = ir.mul(ir.and(row, ir.int(-2)), int(self.size + TURN));
         let turns = ir.add(x, ir.and(x, ir.int(-i64::from(TURN))));
@@ -64,12 +64,12 @@ impl Rows {
     }
 
     /// How much further an element is `rows` rows and `x` elements on, multiples of [`TURN`].
-    pub(crate) fn further(&self, ir: &Ir, rows: LLVMValueRef, x: LLVMValueRef) -> LLVMValueRef {
+    pub(crate) fn further(&self, ir: &Ir, rows: Value, x: Value) -> Value {
         ir.add(ir.mul(rows, ir.int((self.size + TURN).into())), ir.mul(x, ir.int(2)))
     }
 
     /// The row and the element that the chunk of a thread starts with in the first round.
-    pub(crate) fn own(&self, ir: &Ir, thread: LLVMValueRef, threads: u32) -> [LLVMValueRef; 2] {
+    pub(crate) fn own(&self, ir: &Ir, thread: Value, threads: u32) -> [Value; 2] {
         let int = |v: u32| ir.int(v.into());
         let inside = ir.urem(thread, int(self.size.min(threads)));
         let pair = ir.udiv(thread, int(self.size.max(1)));
@@ -87,16 +87,16 @@ impl Rows {
 }
 
 /// Of an address: whether it is in the middle of a chunk.
-pub(crate) fn shifted(ir: &Ir, address: LLVMValueRef) -> LLVMValueRef {
+pub(crate) fn shifted(ir: &Ir, address: Value) -> Value {
     ir.urem(ir.udiv(ir.ptr_to_int(address), ir.int(BYTES.into())), ir.int(WIDTH.into()))
 }
 
 /// Where the elements of a buffer are.
 pub(crate) struct Place {
     pub(crate) rows: Rows,
-    pub(crate) corner: LLVMValueRef,
-    pub(crate) stride: LLVMValueRef,
-    pub(crate) form: LLVMValueRef,
+    pub(crate) corner: Value,
+    pub(crate) stride: Value,
+    pub(crate) form: Value,
 }
 
 /// Where the elements of the buffers of a panel are.
@@ -106,12 +106,12 @@ pub(crate) struct Places {
     /// [`TURN`] rows or elements, the same in all lanes.
     pub fragments: bool,
     /// By group: an element of a fragment, and the subscripts there.
-    pub(crate) starts: RefCell<BTreeMap<usize, (LLVMValueRef, [LLVMValueRef; 2])>>,
+    pub(crate) starts: RefCell<BTreeMap<usize, (Value, [Value; 2])>>,
 }
 
 impl Places {
     /// The number of an element in the buffer of a group, from its subscripts there.
-    pub fn offset(&self, ir: &Ir, group: usize, at: &[Local<'_>]) -> LLVMValueRef {
+    pub fn offset(&self, ir: &Ir, group: usize, at: &[Local<'_>]) -> Value {
         let p = &self.groups[group];
         let dims = [p.rows.dim, p.rows.last];
         if !self.fragments {
@@ -132,7 +132,7 @@ impl Places {
 }
 
 impl Place {
-    pub(crate) fn offset(&self, ir: &Ir, [row, element]: [LLVMValueRef; 2]) -> LLVMValueRef {
+    pub(crate) fn offset(&self, ir: &Ir, [row, element]: [Value; 2]) -> Value {
         let shift = shifted(ir, ir.byte_offset(self.corner, ir.mul(row, self.stride)));
         let shift = ir.select(ir.icmp(LLVMIntNE, self.form, ir.int(0)), shift, ir.int(0));
         self.rows.place(ir, row, ir.add(element, shift))

@@ -21,13 +21,10 @@
 use crate::affine::expr::ExprEmitter;
 use crate::ir::error::{Result, internal};
 use crate::ir::llvm::*;
-use crate::ir::llvm::{callee, operand};
 use crate::ops::mma::{A_FACTORS, DEPTH, FACTORS, LANES, MMA, POINTS, SUMS, result_type};
 use crate::statement::emit::emit_operand;
 use crate::tiled::state::{Coordinate, KernelBuilder, at_point, state};
 use inkwell::llvm_sys::LLVMOpcode::*;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl::AstExpr;
 use pollyrs_scop::{AccessKind, AccessValue, ArrayId, ElemType, Scop, Statement, StmtId};
 use std::collections::BTreeSet;
@@ -35,7 +32,7 @@ use std::collections::BTreeSet;
 /// A statement that does nothing but `cell = fma(a, b, cell)`.
 struct Product {
     cell: ArrayId,
-    factors: [LLVMValueRef; 2],
+    factors: [Value; 2],
 }
 
 /// The statements of a SCoP that fuse a product of doubles into a sum and do nothing else.
@@ -63,58 +60,50 @@ pub unsafe fn chained(scop: &Scop) -> Vec<StmtId> {
 /// Whether the last operation of a statement waits for another one, see [`chained`]; `fused`: also if it adds
 /// what a fused product gives.
 pub(super) fn waits(s: &Statement, fused: bool) -> bool {
-    let inside = |v: LLVMValueRef| s.body.iter().any(|b| b.0 == v as usize);
-    let mixed = |v: LLVMValueRef| {
+    let inside = |v: Value| s.body.iter().any(|b| b.0 == v.address());
+    let mixed = |v: Value| {
         let mut seen = BTreeSet::new();
         elements(s, v, &mut seen) > 1
     };
     s.accesses.iter().filter(|a| a.kind != AccessKind::Read).any(|a| {
-        // SAFETY: live instructions of the host, asked for operands that they have.
-        unsafe {
-            let last = match a.value {
-                AccessValue::Instruction(i) => LLVMGetOperand(i.0 as LLVMValueRef, 0),
-                AccessValue::ScalarWrite(v) => v.0 as LLVMValueRef,
-                AccessValue::ScalarRead(_) => return false,
-            };
-            if !inside(last) {
-                return false;
+        let last = match a.value {
+            AccessValue::Instruction(i) => host_value(i).operand(0),
+            AccessValue::ScalarWrite(v) => host_value(v),
+            AccessValue::ScalarRead(_) => return false,
+        };
+        if !inside(last) {
+            return false;
+        }
+        let factors = |v: Value| (0..2).any(|n| mixed(v.operand(n)));
+        match last.opcode() {
+            LLVMFAdd | LLVMFSub => {
+                (0..2).map(|n| last.operand(n)).filter(|v| inside(*v)).any(|v| match v.opcode() {
+                    LLVMFMul => !(contracts(last) && contracts(v)) || factors(v),
+                    LLVMCall => fused && is_fused(v),
+                    _ => false,
+                })
             }
-            let factors = |v: LLVMValueRef| (0..2).any(|n| mixed(LLVMGetOperand(v, n)));
-            match LLVMGetInstructionOpcode(last) {
-                LLVMFAdd | LLVMFSub => {
-                    (0..2).map(|n| LLVMGetOperand(last, n)).filter(|v| inside(*v)).any(|v| {
-                        match LLVMGetInstructionOpcode(v) {
-                            LLVMFMul => !(contracts(last) && contracts(v)) || factors(v),
-                            LLVMCall => fused && is_fused(v),
-                            _ => false,
-                        }
-                    })
-                }
-                LLVMCall => is_fused(last) && factors(last),
-                _ => false,
-            }
+            LLVMCall => is_fused(last) && factors(last),
+            _ => false,
         }
     })
 }
 
 /// How many loads of a statement a value is computed from, without those in `seen`.
-fn elements(s: &Statement, v: LLVMValueRef, seen: &mut BTreeSet<usize>) -> usize {
-    if !s.body.iter().any(|b| b.0 == v as usize) || !seen.insert(v as usize) {
+fn elements(s: &Statement, v: Value, seen: &mut BTreeSet<usize>) -> usize {
+    if !s.body.iter().any(|b| b.0 == v.address()) || !seen.insert(v.address()) {
         return 0;
     }
-    // SAFETY: a live instruction of the host, and its operands.
-    unsafe {
-        match LLVMGetInstructionOpcode(v) {
-            LLVMLoad => 1,
-            LLVMPHI => 0,
-            _ => (0..LLVMGetNumOperands(v) as u32).map(|n| elements(s, LLVMGetOperand(v, n), seen)).sum(),
-        }
+    match v.opcode() {
+        LLVMLoad => 1,
+        LLVMPHI => 0,
+        _ => v.operands().into_iter().map(|o| elements(s, o, seen)).sum(),
     }
 }
 
 /// Whether a call is one that fuses a product into a sum.
-fn is_fused(call: LLVMValueRef) -> bool {
-    let name = name_of(callee(call));
+fn is_fused(call: Value) -> bool {
+    let name = call.callee().name();
     name.starts_with("llvm.fmuladd.") || name.starts_with("llvm.fma.")
 }
 
@@ -129,54 +118,47 @@ impl Product {
             return None;
         }
         let sum = match write.value {
-            AccessValue::Instruction(i) => operand(i.0 as LLVMValueRef, 0),
-            AccessValue::ScalarWrite(v) => v.0 as LLVMValueRef,
+            AccessValue::Instruction(i) => host_value(i).operand(0),
+            AccessValue::ScalarWrite(v) => host_value(v),
             AccessValue::ScalarRead(_) => return None,
         };
-        let inside = |v: LLVMValueRef| s.body.iter().any(|b| b.0 == v as usize);
-        let before = |v: LLVMValueRef| {
+        let inside = |v: Value| s.body.iter().any(|b| b.0 == v.address());
+        let before = |v: Value| {
             s.accesses.iter().any(|a| {
                 let value = match a.value {
                     AccessValue::Instruction(v) | AccessValue::ScalarRead(v) => v,
                     AccessValue::ScalarWrite(_) => return false,
                 };
-                a.kind == AccessKind::Read && a.array == write.array && value.0 == v as usize
+                a.kind == AccessKind::Read && a.array == write.array && value.0 == v.address()
             })
         };
         if !inside(sum) {
             return None;
         }
-        let operand = |v: LLVMValueRef, n: u32| operand(v, n);
-        // SAFETY: live instructions of the host.
-        let factors = unsafe {
-            match LLVMGetInstructionOpcode(sum) {
-                LLVMCall => {
-                    (is_fused(sum) && before(operand(sum, 2))).then(|| [operand(sum, 0), operand(sum, 1)])?
-                }
-                LLVMFAdd if contracts(sum) => {
-                    let product = |v: LLVMValueRef| {
-                        inside(v) && LLVMGetInstructionOpcode(v) == LLVMFMul && contracts(v)
-                    };
-                    let (l, r) = (operand(sum, 0), operand(sum, 1));
-                    let p = match () {
-                        () if before(l) && product(r) => r,
-                        () if before(r) && product(l) => l,
-                        () => return None,
-                    };
-                    [operand(p, 0), operand(p, 1)]
-                }
-                _ => return None,
+        let factors = match sum.opcode() {
+            LLVMCall => {
+                (is_fused(sum) && before(sum.operand(2))).then(|| [sum.operand(0), sum.operand(1)])?
             }
+            LLVMFAdd if contracts(sum) => {
+                let product = |v: Value| inside(v) && v.opcode() == LLVMFMul && contracts(v);
+                let (l, r) = (sum.operand(0), sum.operand(1));
+                let p = match () {
+                    () if before(l) && product(r) => r,
+                    () if before(r) && product(l) => l,
+                    () => return None,
+                };
+                [p.operand(0), p.operand(1)]
+            }
+            _ => return None,
         };
         Some(Product { cell: write.array, factors })
     }
 }
 
 /// Whether an operation may be fused with others.
-fn contracts(v: LLVMValueRef) -> bool {
+fn contracts(v: Value) -> bool {
     const CONTRACT: u32 = 1 << 5;
-    // SAFETY: a live instruction of floating point.
-    unsafe { LLVMGetFastMathFlags(v) & CONTRACT != 0 }
+    v.fast_math_flags() & CONTRACT != 0
 }
 
 /// What is needed of a tiling's innermost statement.
@@ -208,7 +190,7 @@ impl<'n> Fragments<'n> {
         if crate::tiled::state::register(k, product.cell)?.is_none() {
             return Ok(None);
         }
-        let along = |v: LLVMValueRef, m: usize| free_of(k, id, s, v, m);
+        let along = |v: Value, m: usize| free_of(k, id, s, v, m);
         if !(along(product.factors[0], x) && along(product.factors[1], y)) {
             product.factors.reverse();
             if !(along(product.factors[0], x) && along(product.factors[1], y)) {
@@ -221,49 +203,45 @@ impl<'n> Fragments<'n> {
 
 /// Whether `v` is made of invariants and of elements of the buffers in force that are the same along
 /// dimension `m`.
-fn free_of(k: &KernelBuilder<'_>, id: StmtId, s: &Statement, v: LLVMValueRef, m: usize) -> bool {
+fn free_of(k: &KernelBuilder<'_>, id: StmtId, s: &Statement, v: Value, m: usize) -> bool {
     let Some(t) = &k.storage else { return false };
-    if !s.body.iter().any(|b| b.0 == v as usize) {
-        // SAFETY: a live value.
-        let constant = unsafe { !LLVMIsAConstantFP(v).is_null() };
-        return constant || k.invariants.contains_key(&(v as usize));
+    if !s.body.iter().any(|b| b.0 == v.address()) {
+        let constant = v.is_constant_real();
+        return constant || k.invariants.contains_key(&v.address());
     }
-    // SAFETY: live instructions of the host.
-    unsafe {
-        match LLVMGetInstructionOpcode(v) {
-            LLVMLoad => {
-                let at = s.accesses.iter().position(|a| {
-                    a.kind == AccessKind::Read
-                        && a.value == AccessValue::Instruction(pollyrs_scop::ValueHandle(v as usize))
-                });
-                let group = t.buffers.iter().map(|b| &t.tiling.panels[b.panel].groups[b.group]);
-                at.and_then(|at| group.into_iter().find(|g| g.accesses.contains(&(id, at))))
-                    .is_some_and(|g| !g.along.contains(&Some(m)))
-            }
-            LLVMFMul | LLVMFAdd | LLVMFSub | LLVMFNeg | LLVMFPExt => {
-                (0..LLVMGetNumOperands(v) as u32).all(|o| free_of(k, id, s, LLVMGetOperand(v, o), m))
-            }
-            _ => false,
+    match v.opcode() {
+        LLVMLoad => {
+            let at = s.accesses.iter().position(|a| {
+                a.kind == AccessKind::Read
+                    && a.value == AccessValue::Instruction(pollyrs_scop::ValueHandle(v.address()))
+            });
+            let group = t.buffers.iter().map(|b| &t.tiling.panels[b.panel].groups[b.group]);
+            at.and_then(|at| group.into_iter().find(|g| g.accesses.contains(&(id, at))))
+                .is_some_and(|g| !g.along.contains(&Some(m)))
         }
+        LLVMFMul | LLVMFAdd | LLVMFSub | LLVMFNeg | LLVMFPExt => {
+            v.operands().into_iter().all(|o| free_of(k, id, s, o, m))
+        }
+        _ => false,
     }
 }
 
 /// A lane's factors in an operation for all of its points.
 pub(super) struct Operands {
     /// By pairs of points along y.
-    a: Vec<LLVMValueRef>,
+    a: Vec<Value>,
     /// By pairs of points along x.
-    b: Vec<LLVMValueRef>,
+    b: Vec<Value>,
 }
 
 impl Operands {
     /// The values, in the order of [`Operands::of`].
-    pub fn values(&self) -> impl Iterator<Item = LLVMValueRef> + '_ {
+    pub fn values(&self) -> impl Iterator<Item = Value> + '_ {
         self.a.iter().chain(&self.b).copied()
     }
 
     /// Operands like these with other values.
-    pub fn of(&self, values: &[LLVMValueRef]) -> Operands {
+    pub fn of(&self, values: &[Value]) -> Operands {
         let (a, b) = values.split_at(self.a.len());
         Operands { a: a.to_vec(), b: b.to_vec() }
     }
@@ -276,7 +254,7 @@ impl Fragments<'_> {
         k: &mut KernelBuilder<'a>,
         emit: &ExprEmitter<'a>,
         name: &str,
-        start: LLVMValueRef,
+        start: Value,
     ) -> Result<Operands> {
         let ir = k.ir;
         let [y, x] = self.dims;
@@ -304,8 +282,7 @@ impl Fragments<'_> {
             },
         );
         let count = (t.tiling.dims[x].points / POINTS) as usize;
-        let at_column =
-            |local: LLVMValueRef| ir.add(ir.sub(local, ir.mul(lane, ir.int(POINTS.into()))), column);
+        let at_column = |local: Value| ir.add(ir.sub(local, ir.mul(lane, ir.int(POINTS.into()))), column);
         let fragment = Coordinate {
             local: (0..count).map(|j| at_column(own.local[j * POINTS as usize])).collect(),
             steps: (0..count).map(|j| own.steps[j * POINTS as usize]).collect(),
@@ -314,15 +291,14 @@ impl Fragments<'_> {
             inside: vec![],
             full: own.full,
         };
-        let operand =
-            |k: &mut KernelBuilder<'a>, v: LLVMValueRef, p: usize, q: usize, value: LLVMValueRef| {
-                let mut point = vec![0; state(k)?.tiling.dims.len()];
-                (point[y], point[x]) = (p, q);
-                let mut emit = at_point(k, emit, &point)?;
-                emit.names.insert(name.to_string(), value);
-                let iterators = self.args.iter().map(|a| emit.emit_int(a)).collect::<Result<Vec<_>>>()?;
-                emit_operand(k, &emit, self.id, &iterators, v)
-            };
+        let operand = |k: &mut KernelBuilder<'a>, v: Value, p: usize, q: usize, value: Value| {
+            let mut point = vec![0; state(k)?.tiling.dims.len()];
+            (point[y], point[x]) = (p, q);
+            let mut emit = at_point(k, emit, &point)?;
+            emit.names.insert(name.to_string(), value);
+            let iterators = self.args.iter().map(|a| emit.emit_int(a)).collect::<Result<Vec<_>>>()?;
+            emit_operand(k, &emit, self.id, &iterators, v)
+        };
         state(k)?.coordinates[x] = fragment;
         let (mut a, mut b) = (Vec::new(), Vec::new());
         for j in 0..count {
@@ -377,14 +353,14 @@ impl Fragments<'_> {
     }
 }
 
-fn call(k: &mut KernelBuilder<'_>, args: &[LLVMValueRef]) -> LLVMValueRef {
+fn call(k: &mut KernelBuilder<'_>, args: &[Value]) -> Value {
     k.has_barrier = true;
     if let Some(t) = &mut k.storage {
         t.products = true;
     }
-    let f = declare(k.module, MMA, function_type(result_type(k.ir), &[k.ir.double_type(); FACTORS + SUMS]));
+    let f = k.module.declare(MMA, result_type(k.ir).function(&[k.ir.double_type(); FACTORS + SUMS]));
     for a in ["nounwind", "willreturn", "convergent"] {
-        add_enum_attribute(k.ir.ctx, f, FUNCTION, a, 0);
+        f.add_attribute(FUNCTION, a, 0);
     }
     k.ir.call_function(f, args)
 }

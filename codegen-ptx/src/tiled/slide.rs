@@ -17,10 +17,10 @@
 
 use crate::affine::expr::ExprEmitter;
 use crate::ir::error::Result;
+use crate::ir::llvm::*;
 use crate::tiled::state::{KernelBuilder, Row, state};
 use crate::tiled::walk::{constant_step, straight, walk};
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntSLE;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl::{AstExpr, AstExprType, AstNode, AstNodeType};
 use pollyrs_schedule::planted::planted;
 
@@ -84,15 +84,15 @@ fn mentions(e: &AstExpr, name: &str) -> Result<bool> {
 /// A loop from `init` to `last` whose window moves along a dimension, and the block behind it.
 pub(super) struct Rows {
     pub dim: usize,
-    pub init: LLVMValueRef,
-    pub last: LLVMValueRef,
-    pub after: LLVMBasicBlockRef,
+    pub init: Value,
+    pub last: Value,
+    pub after: Block,
 }
 
 /// The loop by rows; the builder is left where it has too few iterations.
 pub(super) fn rows<'a>(
     k: &mut KernelBuilder<'a>,
-    function: LLVMValueRef,
+    function: Value,
     emit: &mut ExprEmitter<'a>,
     node: &AstNode,
     loops: &Rows,
@@ -101,13 +101,12 @@ pub(super) fn rows<'a>(
     let Rows { dim, init, last, after } = *loops;
     let points = state(k)?.tiling.dims[dim].points as usize;
     let (name, body) = (node.for_iterator()?.id()?.name(), node.for_body()?);
-    let mut row =
-        |k: &mut KernelBuilder<'a>, at: LLVMValueRef, points: std::ops::Range<usize>| -> Result<()> {
-            state(k)?.row = Some(Row { name: name.clone(), at, dim, points });
-            walk(k, function, emit, &body)?;
-            state(k)?.row = None;
-            Ok(())
-        };
+    let mut row = |k: &mut KernelBuilder<'a>, at: Value, points: std::ops::Range<usize>| -> Result<()> {
+        state(k)?.row = Some(Row { name: name.clone(), at, dim, points });
+        walk(k, function, emit, &body)?;
+        state(k)?.row = None;
+        Ok(())
+    };
     let block = |name: &str| ir.append_block(function, name);
     let (long, main, end, short) = (block("rows"), block("row"), block("lastrows"), block("fewrows"));
     let reach = if planted("rest") { 0 } else { points as i64 - 1 };

@@ -30,7 +30,7 @@
 
 use crate::affine::expr::ExprEmitter;
 use crate::ir::error::Result;
-use crate::ir::types::type_of;
+use crate::ir::llvm::*;
 use crate::ops::copies;
 use crate::ops::mma::DEPTH;
 use crate::tiled::chunks::{Chunks, Strip};
@@ -40,7 +40,6 @@ use crate::tiled::product::{Fragments, Operands};
 use crate::tiled::state::{KernelBuilder, state};
 use crate::tiled::walk::{barrier_after, barrier_before, enter, guarded, holds};
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE};
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::planted::planted;
 
 /// A loop over strips of products.
@@ -49,11 +48,11 @@ pub(super) struct Products<'p, 'n> {
     pub span: &'p Span,
     pub chunks: &'p Chunks,
     pub fragments: &'p Fragments<'n>,
-    pub function: LLVMValueRef,
+    pub function: Value,
 }
 
 /// Addresses of the thread's chunks, by group and round.
-type Addresses = Vec<Vec<LLVMValueRef>>;
+type Addresses = Vec<Vec<Value>>;
 
 impl Products<'_, '_> {
     /// The whole strips, the first of which is whole. Ends in a branch to `left`; the result is the first
@@ -62,8 +61,8 @@ impl Products<'_, '_> {
         &self,
         k: &mut KernelBuilder<'a>,
         emit: &mut ExprEmitter<'a>,
-        left: LLVMBasicBlockRef,
-    ) -> Result<(LLVMValueRef, LLVMBasicBlockRef)> {
+        left: Block,
+    ) -> Result<(Value, Block)> {
         let ir = k.ir;
         let Span { init, step, .. } = self.span;
         let tiling = state(k)?.tiling;
@@ -87,8 +86,8 @@ impl Products<'_, '_> {
 
         ir.at_end(body);
         let mut phis = Vec::new();
-        let mut phi = |start: LLVMValueRef| {
-            let phi = ir.phi(type_of(start), &[]);
+        let mut phi = |start: Value| {
+            let phi = ir.phi(start.ty(), &[]);
             phis.push((phi, start));
             phi
         };
@@ -131,8 +130,7 @@ impl Products<'_, '_> {
                 ir.br(after);
                 ir.at_end(after);
                 let pairs = one.values().zip(other.values());
-                let joined: Vec<_> =
-                    pairs.map(|(a, b)| ir.phi(type_of(a), &[(a, from), (b, behind)])).collect();
+                let joined: Vec<_> = pairs.map(|(a, b)| ir.phi(a.ty(), &[(a, from), (b, behind)])).collect();
                 one.of(&joined)
             }
         };
@@ -156,8 +154,8 @@ impl Products<'_, '_> {
         k: &mut KernelBuilder<'a>,
         emit: &mut ExprEmitter<'a>,
         first: Operands,
-        (value, offset): (LLVMValueRef, LLVMValueRef),
-        (next, turned): (LLVMValueRef, LLVMValueRef),
+        (value, offset): (Value, Value),
+        (next, turned): (Value, Value),
         copies: impl FnOnce(&mut KernelBuilder<'a>, &mut ExprEmitter<'a>) -> Result<()>,
     ) -> Result<Operands> {
         let ir = k.ir;
@@ -187,8 +185,8 @@ impl Products<'_, '_> {
         &self,
         k: &mut KernelBuilder<'a>,
         emit: &mut ExprEmitter<'a>,
-        value: LLVMValueRef,
-        offset: LLVMValueRef,
+        value: Value,
+        offset: Value,
     ) -> Result<Operands> {
         let variable = self.strips.inner.for_iterator()?.id()?.name();
         let stages = state(k)?.tiling.stages;
@@ -204,9 +202,9 @@ impl Products<'_, '_> {
         &self,
         k: &mut KernelBuilder<'a>,
         emit: &mut ExprEmitter<'a>,
-        value: LLVMValueRef,
-        offset: LLVMValueRef,
-    ) -> Result<LLVMValueRef> {
+        value: Value,
+        offset: Value,
+    ) -> Result<Value> {
         let stages = state(k)?.tiling.stages;
         let args = self.strips.args_at(emit, &self.span.name, value)?;
         enter(k, emit, self.strips.panel, &args, offset, stages)?;
@@ -219,11 +217,11 @@ impl Products<'_, '_> {
         &self,
         k: &mut KernelBuilder<'a>,
         emit: &mut ExprEmitter<'a>,
-        at: LLVMValueRef,
-        end: LLVMValueRef,
+        at: Value,
+        end: Value,
         addresses: &Addresses,
-        offset: LLVMValueRef,
-    ) -> Result<LLVMValueRef> {
+        offset: Value,
+    ) -> Result<Value> {
         let ir = k.ir;
         let panel = &state(k)?.tiling.panels[self.strips.panel];
         let (_, whole) = self.strips.extent(k, emit, &self.span.name, at)?;

@@ -3,11 +3,11 @@
 use crate::affine::expr::ExprEmitter;
 use crate::ir::error::{Result, internal};
 use crate::ir::intrinsics::SHARED;
-use crate::ir::types::{VECTOR_BYTES, llvm_elem, type_of};
+use crate::ir::llvm::*;
+use crate::ir::types::{VECTOR_BYTES, llvm_elem};
 use crate::kernel::grid::helper;
 use crate::tiled::places;
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntEQ;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl::AstExpr;
 use pollyrs_schedule::Tiling;
 use pollyrs_scop::{ArrayId, StmtId};
@@ -16,28 +16,28 @@ use std::collections::BTreeMap;
 /// One dimension of the points of a thread, by number.
 pub(crate) struct Coordinate {
     /// Counted from the tile's start.
-    pub(crate) local: Vec<LLVMValueRef>,
+    pub(crate) local: Vec<Value>,
     /// How far that is from the first point's.
     pub(crate) steps: Vec<u32>,
     /// Of the point itself.
-    pub(crate) plain: Vec<LLVMValueRef>,
+    pub(crate) plain: Vec<Value>,
     /// In the box.
-    pub(crate) value: Vec<LLVMValueRef>,
+    pub(crate) value: Vec<Value>,
     /// Whether the point itself is in the box.
-    pub(crate) inside: Vec<LLVMValueRef>,
+    pub(crate) inside: Vec<Value>,
     /// Whether the whole tile is in the box.
-    pub(crate) full: LLVMValueRef,
+    pub(crate) full: Value,
 }
 
 /// A subscript in a buffer, counted from the buffer's first one.
 pub(crate) enum Local<'c> {
     /// That of a point, by its number along a dimension.
     Point(&'c Coordinate, usize),
-    Value(LLVMValueRef),
+    Value(Value),
 }
 
 impl Local<'_> {
-    pub(crate) fn value(&self) -> LLVMValueRef {
+    pub(crate) fn value(&self) -> Value {
         match self {
             Local::Point(c, p) => c.local[*p],
             Local::Value(v) => *v,
@@ -50,9 +50,9 @@ pub(crate) struct Buffer {
     pub(crate) panel: usize,
     pub(crate) group: usize,
     /// Where it starts in shared memory, in bytes.
-    pub(crate) start: LLVMValueRef,
+    pub(crate) start: Value,
     /// The smallest subscripts in it.
-    pub(crate) lower: Vec<LLVMValueRef>,
+    pub(crate) lower: Vec<Value>,
 }
 
 /// An element of a buffer, as a key: the block of the load, the buffer, and by dimension the number of a point or a value.
@@ -63,14 +63,14 @@ pub(crate) struct Tiled<'a> {
     pub(crate) tiling: &'a Tiling,
     pub(crate) coordinates: Vec<Coordinate>,
     /// An array with a cell for each point.
-    pub(crate) cells: BTreeMap<ArrayId, LLVMValueRef>,
+    pub(crate) cells: BTreeMap<ArrayId, Value>,
     /// The number of the point along each dimension.
     pub(crate) point: Vec<usize>,
     pub(crate) buffers: Vec<Buffer>,
     /// Where the elements of the buffers in force are, if chunks fill them.
     pub(crate) places: Option<places::Places>,
     /// What was loaded from the buffers in force, so that all points that use an element share one load.
-    pub(crate) loaded: BTreeMap<Element, LLVMValueRef>,
+    pub(crate) loaded: BTreeMap<Element, Value>,
     pub shared_bytes: u32,
     /// What of it is needed without operations of warps.
     pub plain_shared_bytes: u32,
@@ -85,9 +85,9 @@ pub(crate) struct Tiled<'a> {
     /// Statements that are known to have no instance.
     pub(crate) without: Vec<StmtId>,
     /// Registers keep their old value where this is false.
-    pub keep: Option<LLVMValueRef>,
+    pub keep: Option<Value>,
     /// The arguments of the copy that filled the buffers in force.
-    pub(crate) args: Vec<LLVMValueRef>,
+    pub(crate) args: Vec<Value>,
     /// Whether the code is that of threads all of whose points are in the box ([`Tiling::unrolled`]).
     pub(crate) whole: bool,
     /// The row that is being emitted, of a window that moves with the points.
@@ -98,7 +98,7 @@ pub(crate) struct Tiled<'a> {
 pub(crate) struct Row {
     /// The loop's iterator.
     pub(crate) name: String,
-    pub(crate) at: LLVMValueRef,
+    pub(crate) at: Value,
     pub(crate) dim: usize,
     /// The points that have the row.
     pub(crate) points: std::ops::Range<usize>,
@@ -165,7 +165,7 @@ pub(crate) fn at_point<'e>(
 }
 
 /// The register of the current point for an array, if it has one.
-pub(crate) fn register(k: &KernelBuilder<'_>, id: ArrayId) -> Result<Option<LLVMValueRef>> {
+pub(crate) fn register(k: &KernelBuilder<'_>, id: ArrayId) -> Result<Option<Value>> {
     let Some(t) = &k.storage else { return Ok(None) };
     let Some(base) = t.cells.get(&id) else { return Ok(None) };
     let number = t.point.iter().zip(&t.tiling.dims).fold(0, |n, (p, d)| n * d.points as usize + p);
@@ -179,9 +179,9 @@ pub(crate) fn shared(
     k: &mut KernelBuilder<'_>,
     statement: StmtId,
     access: usize,
-    ty: LLVMTypeRef,
-    subscript: impl Fn(usize) -> Result<LLVMValueRef>,
-) -> Result<Option<LLVMValueRef>> {
+    ty: Type,
+    subscript: impl Fn(usize) -> Result<Value>,
+) -> Result<Option<Value>> {
     let Some(t) = &k.storage else { return Ok(None) };
     let groups = t.buffers.iter().map(|b| &t.tiling.panels[b.panel].groups[b.group]);
     let Some(at) = groups.into_iter().position(|g| g.accesses.contains(&(statement, access))) else {
@@ -195,10 +195,10 @@ pub(crate) fn shared(
         .collect::<Result<Vec<_>>>()?;
     let place = g.along.iter().zip(&subscripts).map(|(m, s)| match (m, s) {
         (Some(m), _) => (true, t.point[*m]),
-        (None, s) => (false, s.map_or(0, |s| s as usize)),
+        (None, s) => (false, s.map_or(0, |s| s.address())),
     });
-    let key = (ir.block() as usize, at, place.collect());
-    if let Some(v) = t.loaded.get(&key).filter(|v| type_of(**v) == ty) {
+    let key = (ir.block().address(), at, place.collect());
+    if let Some(v) = t.loaded.get(&key).filter(|v| v.ty() == ty) {
         return Ok(Some(*v));
     }
     let bytes = k.scop.array(g.array).elem.bytes();
@@ -234,7 +234,7 @@ pub(crate) fn shared(
 }
 
 /// Whether the thread has points, where some only help.
-pub(crate) fn computes(k: &KernelBuilder<'_>, tiling: &Tiling) -> Result<Option<LLVMValueRef>> {
+pub(crate) fn computes(k: &KernelBuilder<'_>, tiling: &Tiling) -> Result<Option<Value>> {
     if tiling.helpers <= 1 {
         return Ok(None);
     }

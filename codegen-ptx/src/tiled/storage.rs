@@ -2,24 +2,24 @@
 //! or their arrays' memory.
 
 use crate::ir::error::Result;
+use crate::ir::llvm::*;
 use crate::kernel::storage::{Element, SharedMemory, Storage};
 use crate::tiled::guard::kept;
 use crate::tiled::state::{KernelBuilder, Tiled, register, shared};
-use inkwell::llvm_sys::prelude::*;
 
 impl<'a> Storage<'a> for Option<Tiled<'a>> {
-    fn loaded(k: &mut KernelBuilder<'a>, e: &Element<'_>, ty: LLVMTypeRef) -> Result<Option<LLVMValueRef>> {
+    fn loaded(k: &mut KernelBuilder<'a>, e: &Element<'_>, ty: Type) -> Result<Option<Value>> {
         shared(k, e.statement, e.access, ty, e.subscript)
     }
 
-    fn address(k: &mut KernelBuilder<'a>, e: &Element<'_>) -> Result<Option<LLVMValueRef>> {
+    fn address(k: &mut KernelBuilder<'a>, e: &Element<'_>) -> Result<Option<Value>> {
         if k.storage.as_ref().is_some_and(|t| t.tiling.reads_in_memory(e.statement, e.access)) {
             return Ok(None);
         }
         register(k, e.array)
     }
 
-    fn kept(k: &KernelBuilder<'a>, v: LLVMValueRef, cell: LLVMValueRef, align: u32) -> LLVMValueRef {
+    fn kept(k: &KernelBuilder<'a>, v: Value, cell: Value, align: u32) -> Value {
         kept(k, v, cell, align)
     }
 

@@ -5,7 +5,7 @@ use crate::affine::expr::{ExprEmitter, iterator_name};
 use crate::affine::nodes::last_value;
 use crate::ir::error::{Result, internal};
 use crate::ir::intrinsics::BARRIER;
-use crate::ir::llvm::{constant_int, hint_loops};
+use crate::ir::llvm::*;
 use crate::ir::types::llvm_elem;
 use crate::ops::pinned::pinned;
 use crate::tiled::pipeline::{Strips, pipeline};
@@ -14,7 +14,6 @@ use crate::tiled::state::{
 };
 use crate::tiled::{ahead, copy, guard, product, slide};
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE};
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_isl::{AstExpr, AstExprType, AstNode, AstNodeType};
 use pollyrs_schedule::UNROLLED;
@@ -23,7 +22,7 @@ use pollyrs_scop::{AccessKind, ArrayId};
 use std::collections::BTreeSet;
 
 /// What follows runs in threads with points only, until [`join`]; `None` if it does already, or if all threads have points.
-pub(super) fn part(k: &mut KernelBuilder<'_>, function: LLVMValueRef) -> Result<Option<LLVMBasicBlockRef>> {
+pub(super) fn part(k: &mut KernelBuilder<'_>, function: Value) -> Result<Option<Block>> {
     let t = state(k)?;
     let tiling = t.tiling;
     if t.apart {
@@ -38,7 +37,7 @@ pub(super) fn part(k: &mut KernelBuilder<'_>, function: LLVMValueRef) -> Result<
     Ok(Some(after))
 }
 
-pub(super) fn join(k: &mut KernelBuilder<'_>, after: LLVMBasicBlockRef) -> Result<()> {
+pub(super) fn join(k: &mut KernelBuilder<'_>, after: Block) -> Result<()> {
     k.ir.br(after);
     k.ir.at_end(after);
     state(k)?.apart = false;
@@ -100,7 +99,7 @@ const MAX_POINTS: u32 = 4;
 
 pub(super) fn walk<'a>(
     k: &mut KernelBuilder<'a>,
-    function: LLVMValueRef,
+    function: Value,
     emit: &mut ExprEmitter<'a>,
     node: &AstNode,
 ) -> Result<()> {
@@ -162,7 +161,7 @@ pub(super) fn walk<'a>(
 /// Fills the buffers of a panel: all threads load, then wait until the buffers are free, store, and wait for each other.
 pub(super) fn fill(
     k: &mut KernelBuilder<'_>,
-    function: LLVMValueRef,
+    function: Value,
     emit: &ExprEmitter<'_>,
     at: usize,
     args: &[AstExpr],
@@ -182,8 +181,8 @@ pub(super) fn enter(
     k: &mut KernelBuilder<'_>,
     emit: &ExprEmitter<'_>,
     at: usize,
-    args: &[LLVMValueRef],
-    offset: LLVMValueRef,
+    args: &[Value],
+    offset: Value,
     copies: u32,
 ) -> Result<()> {
     let panel = &state(k)?.tiling.panels[at];
@@ -228,11 +227,11 @@ pub(super) fn barrier(k: &mut KernelBuilder<'_>) {
 /// All iterations of a strip from `start` on: without guards where these hold.
 pub(super) fn whole_strip<'a>(
     k: &mut KernelBuilder<'a>,
-    function: LLVMValueRef,
+    function: Value,
     emit: &mut ExprEmitter<'a>,
     inner: &AstNode,
     strip: u32,
-    start: LLVMValueRef,
+    start: Value,
 ) -> Result<()> {
     let t = state(k)?;
     let panel = t.buffers.last().map(|b| &t.tiling.panels[b.panel]);
@@ -268,11 +267,7 @@ pub(super) fn whole_strip<'a>(
 }
 
 /// Whether the copy that filled the buffers in force is in a set.
-pub(super) fn holds(
-    k: &mut KernelBuilder<'_>,
-    emit: &ExprEmitter<'_>,
-    set: &isl::Set,
-) -> Result<LLVMValueRef> {
+pub(super) fn holds(k: &mut KernelBuilder<'_>, emit: &ExprEmitter<'_>, set: &isl::Set) -> Result<Value> {
     let mut names = emit.clone();
     for (d, v) in state(k)?.args.iter().enumerate() {
         names.names.insert(iterator_name(d as u32), *v);
@@ -283,11 +278,11 @@ pub(super) fn holds(
 /// All iterations of a strip from `start` on, in a loop, with guards.
 pub(super) fn guarded<'a>(
     k: &mut KernelBuilder<'a>,
-    function: LLVMValueRef,
+    function: Value,
     emit: &mut ExprEmitter<'a>,
     inner: &AstNode,
     strip: u32,
-    start: LLVMValueRef,
+    start: Value,
 ) -> Result<()> {
     let ir = k.ir;
     let (body, after, before) =
@@ -313,11 +308,11 @@ pub(super) fn guarded<'a>(
 /// All iterations of a strip from `start` on, unrolled: its buffers are read at constant distances.
 fn unrolled<'a>(
     k: &mut KernelBuilder<'a>,
-    function: LLVMValueRef,
+    function: Value,
     emit: &mut ExprEmitter<'a>,
     inner: &AstNode,
     strip: u32,
-    start: LLVMValueRef,
+    start: Value,
 ) -> Result<()> {
     let ir = k.ir;
     let name = inner.for_iterator()?.id()?.name();
@@ -355,10 +350,7 @@ fn unrolled<'a>(
         ir.add_incoming(counter, next, ir.block());
         let branch = ir.cond_br(ir.icmp(LLVMIntEQ, next, end), after, block);
         if alone {
-            // SAFETY: live context and function, the terminators of its blocks.
-            unsafe {
-                hint_loops(ir.ctx, function, "llvm.loop.unroll.disable", None, |end| end == branch);
-            }
+            hint_loops(function, "llvm.loop.unroll.disable", None, |end| end == branch);
         }
         state(k)?.loaded.clear();
     }
@@ -453,7 +445,7 @@ pub(super) fn straight(node: &AstNode) -> Result<bool> {
 /// A loop; `partial` if it is known to be a strip without all its iterations.
 pub(super) fn walk_for<'a>(
     k: &mut KernelBuilder<'a>,
-    function: LLVMValueRef,
+    function: Value,
     emit: &mut ExprEmitter<'a>,
     node: &AstNode,
     partial: bool,
@@ -462,7 +454,7 @@ pub(super) fn walk_for<'a>(
     let name = node.for_iterator()?.id()?.name();
     let init = emit.emit_int(&node.for_init()?)?;
     let body_node = node.for_body()?;
-    let run = |k: &mut KernelBuilder<'a>, emit: &mut ExprEmitter<'a>, value: LLVMValueRef| -> Result<()> {
+    let run = |k: &mut KernelBuilder<'a>, emit: &mut ExprEmitter<'a>, value: Value| -> Result<()> {
         let outer = emit.names.insert(name.clone(), value);
         walk(k, function, emit, &body_node)?;
         match outer {
@@ -480,7 +472,7 @@ pub(super) fn walk_for<'a>(
     let step = constant_step(node)?;
     let last = last_value(ir, emit, &node.for_iterator()?, &node.for_cond()?)?;
     if state(k)?.whole
-        && let (Some(first), Some(last)) = (constant_int(init), constant_int(last))
+        && let (Some(first), Some(last)) = (init.constant_int(), last.constant_int())
     {
         for value in (first..=last).step_by(step as usize) {
             run(k, emit, ir.int(value))?;
@@ -513,7 +505,7 @@ pub(super) fn walk_for<'a>(
         let (several, rest, before) =
             (ir.append_block(function, "several"), ir.append_block(function, "rest"), ir.block());
         let needed = if planted("rest") { 0 } else { part - 1 };
-        let fits = |v: LLVMValueRef| ir.icmp(LLVMIntSLE, ir.add(v, ir.int(needed)), last);
+        let fits = |v: Value| ir.icmp(LLVMIntSLE, ir.add(v, ir.int(needed)), last);
         ir.cond_br(fits(init), several, rest);
         ir.at_end(several);
         let counter = ir.phi(ir.i64_type(), &[(init, before)]);

@@ -6,13 +6,14 @@ use inkwell::targets::{InitializationConfig, Target};
 use pollyrs_codegen_ptx::Result;
 use pollyrs_codegen_ptx::testing::{Expression, add_evaluator};
 use pollyrs_isl as isl;
+use pollyrs_llvm_shim::ir;
 
 /// The expression as a function of n and m.
 fn evaluator(context: &Context, expression: Expression) -> Result<impl Fn(i64, i64) -> i64> {
     Target::initialize_native(&InitializationConfig::default()).unwrap();
     let module = context.create_module("expressions");
     // SAFETY: a live, empty module.
-    unsafe { add_evaluator(module.as_mut_ptr(), &["n", "m"], expression) }?;
+    unsafe { add_evaluator(ir::Module::new(module.as_mut_ptr()), &["n", "m"], expression) }?;
     module.verify().unwrap();
     let engine = module.create_jit_execution_engine(OptimizationLevel::None).unwrap();
     let address = engine.get_function_address("eval").unwrap();

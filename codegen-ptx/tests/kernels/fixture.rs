@@ -2,13 +2,12 @@
 
 use inkwell::OptimizationLevel;
 use inkwell::context::Context;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use inkwell::targets::{InitializationConfig, Target};
 use pollyrs_codegen_ptx::*;
 use pollyrs_isl as isl;
+use pollyrs_llvm_shim::ir;
 use pollyrs_schedule::{BlockDim, GridDim, MappedKernel, MappedScop, Placement};
 use pollyrs_scop::*;
 use std::ffi::c_void;
@@ -26,11 +25,9 @@ impl<'c> Fixture<'c> {
         let buffer = MemoryBuffer::create_from_memory_range_copy(ir.as_bytes(), "ir");
         let module = context.create_module_from_ir(buffer).unwrap();
         let ctx = isl::Context::new();
-        // SAFETY: a live module with a function `f`.
-        let entry = unsafe {
-            let f = LLVMGetNamedFunction(module.as_mut_ptr(), c"f".as_ptr());
-            ValueHandle(LLVMGetEntryBasicBlock(f) as usize)
-        };
+        // SAFETY: a live module.
+        let entry = unsafe { ir::Module::new(module.as_mut_ptr()) }.function("f").unwrap().entry();
+        let entry = ValueHandle(entry.address());
         let params = params.iter().map(|p| Param {
             name: p.to_string(),
             display: p.to_string(),
@@ -65,33 +62,18 @@ impl<'c> Fixture<'c> {
 
     /// An argument or instruction of `f` by name; `store N` is the N-th store.
     pub fn value(&self, name: &str) -> ValueHandle {
-        // SAFETY: live values of a live module; names are bytes with their length.
-        unsafe {
-            let f = LLVMGetNamedFunction(self.module.as_mut_ptr(), c"f".as_ptr());
-            let mut all: Vec<LLVMValueRef> = (0..LLVMCountParams(f)).map(|i| LLVMGetParam(f, i)).collect();
-            let mut stores = 0;
-            let mut b = LLVMGetFirstBasicBlock(f);
-            while !b.is_null() {
-                let mut i = LLVMGetFirstInstruction(b);
-                while !i.is_null() {
-                    if !LLVMIsAStoreInst(i).is_null() {
-                        if name == format!("store {stores}") {
-                            return ValueHandle(i as usize);
-                        }
-                        stores += 1;
-                    }
-                    all.push(i);
-                    i = LLVMGetNextInstruction(i);
-                }
-                b = LLVMGetNextBasicBlock(b);
-            }
-            let named = |v: &LLVMValueRef| {
-                let mut len = 0;
-                let p = LLVMGetValueName2(*v, &mut len);
-                std::slice::from_raw_parts(p.cast::<u8>(), len) == name.as_bytes()
-            };
-            ValueHandle(*all.iter().find(|v| named(v)).unwrap_or_else(|| panic!("no value {name}")) as usize)
-        }
+        let f = self.ir().function("f").unwrap();
+        let stores = f.instructions().into_iter().filter(|i| i.is_store()).enumerate();
+        let stores = stores.map(|(n, i)| (format!("store {n}"), i));
+        let named = f.params().into_iter().chain(f.instructions()).map(|v| (v.name(), v));
+        let found = stores.chain(named).find(|(own, _)| own == name);
+        ValueHandle(found.unwrap_or_else(|| panic!("no value {name}")).1.address())
+    }
+
+    /// The module, which lives as long as the fixture.
+    pub fn ir(&self) -> ir::Module {
+        // SAFETY: a live module; nothing of it is used behind the fixture.
+        unsafe { ir::Module::new(self.module.as_mut_ptr()) }
     }
 
     /// An array of memory, `sizes` as isl text (`""` for none), or a scalar cell if `kind` says so.
@@ -208,7 +190,7 @@ impl<'c> Fixture<'c> {
             divides: false,
         };
         // SAFETY: the fixture's module is live and its handles are of it.
-        unsafe { build_kernels(self.module.as_mut_ptr(), &self.scop, &mapped) }
+        unsafe { build_kernels(self.ir(), &self.scop, &mapped) }
     }
 }
 
@@ -228,15 +210,10 @@ pub fn launch(fixture: &Fixture, km: &KernelModule, index: usize, blocks: u64, a
     // The engine takes the module: a copy.
     let host = fixture.module.clone();
     // SAFETY: a copy of the module for which the kernels were built, in the same context.
-    let functions = unsafe { lower_emulated(km, host.as_mut_ptr(), false) }.unwrap();
-    // SAFETY: a live function; its name is bytes with their length.
-    let name = unsafe {
-        // The engine finds external functions only.
-        LLVMSetLinkage(functions[index], inkwell::llvm_sys::LLVMLinkage::LLVMExternalLinkage);
-        let mut len = 0;
-        let p = LLVMGetValueName2(functions[index], &mut len);
-        String::from_utf8(std::slice::from_raw_parts(p.cast::<u8>(), len).to_vec()).unwrap()
-    };
+    let functions = unsafe { lower_emulated(km, ir::Module::new(host.as_mut_ptr()), false) }.unwrap();
+    // The engine finds external functions only.
+    functions[index].set_linkage(inkwell::llvm_sys::LLVMLinkage::LLVMExternalLinkage);
+    let name = functions[index].name();
     host.verify().unwrap();
     let engine = host.create_jit_execution_engine(OptimizationLevel::Default).unwrap();
     let address = engine.get_function_address(&name).unwrap();

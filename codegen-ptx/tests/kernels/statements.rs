@@ -346,8 +346,7 @@ fn barriers_are_barriers_of_the_target() {
     assert!(km.kernels()[0].has_barrier);
     let ptx = lower_ptx(&km, &PtxOptions::default()).unwrap();
     assert!(ptx.contains("bar.sync") || ptx.contains("barrier.sync"), "{ptx}");
-    // SAFETY: the module for which the kernels were built.
-    let functions = unsafe { lower_emulated(&km, f.module.as_mut_ptr(), false) }.unwrap();
+    let functions = lower_emulated(&km, f.ir(), false).unwrap();
     assert_eq!(functions.len(), 1);
     let text = f.module.to_string();
     assert!(text.contains("call void @pollyrs_rt_emu_barrier(ptr %thread)"), "{text}");

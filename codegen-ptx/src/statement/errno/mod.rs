@@ -27,14 +27,10 @@ use crate::ir::builder::Ir;
 use crate::ir::calls::errno_attribute;
 use crate::ir::error::{Result, internal};
 use crate::ir::llvm::*;
-use crate::ir::llvm::{function_of, real_of};
 use crate::ir::math::{Precision, nearest_integer, split};
-use crate::ir::types::{type_kind, type_of};
 use crate::kernel::builder::KernelBuilder;
 use crate::statement::errno::rules::{End, Outcome, Rule};
 use LLVMRealPredicate::*;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMOpcode, LLVMRealPredicate, LLVMTypeKind};
 use pollyrs_scop::{ArrayId, ArrayKind, Scop};
 
@@ -51,13 +47,8 @@ const NAN_BYTE: i64 = 3;
 const PERHAPS_BYTE: i64 = 4;
 
 /// Whether something in the loop may look at `errno`, so that only the original loop can set it.
-fn is_looked_at(call: LLVMValueRef) -> bool {
-    let mut length = 0;
-    // SAFETY: a live string attribute.
-    errno_attribute(call).is_some_and(|found| unsafe {
-        LLVMGetStringAttributeValue(found, &mut length);
-        length != 0
-    })
+fn is_looked_at(call: Value) -> bool {
+    errno_attribute(call).is_some_and(|found| !found.is_empty())
 }
 
 /// The SCoP's fault cell.
@@ -72,15 +63,15 @@ pub(crate) fn cell(scop: &Scop) -> Result<ArrayId> {
 /// does to `errno`.
 pub(crate) fn report<S>(
     k: &mut KernelBuilder<'_, S>,
-    call: LLVMValueRef,
+    call: Value,
     name: &str,
-    result: LLVMValueRef,
-    args: &[LLVMValueRef],
+    result: Value,
+    args: &[Value],
 ) -> Result<()> {
     let Some(cell) = k.arrays.get(&cell(k.scop)?).copied() else {
         return internal("the fault cell is no argument of the kernel");
     };
-    let ty = type_of(args[0]);
+    let ty = args[0].ty();
     // Flags may make a result poison; to branch on it is no undefined behaviour then.
     let mut test = Test { ir: k.ir, module: k.module, ty, x: args[0], y: args.get(1).copied(), r: None };
     let Some((base, precision)) = split(name).find(|(base, precision)| {
@@ -89,7 +80,7 @@ pub(crate) fn report<S>(
         return internal(format!("when {name} sets errno is not known"));
     };
     let ir = k.ir;
-    let function = function_of(ir.block());
+    let function = ir.block().function();
     let rule = rules::of_one_argument(base);
     if rule.is_none() {
         test.r = Some(ir.freeze(result));
@@ -123,23 +114,22 @@ pub(crate) fn report<S>(
 
 /// For the host's call of [`pollyrs_llvm_shim::CHECK`] with `condition`: the report of a condition that does
 /// not hold.
-pub(crate) fn report_check<S>(k: &mut KernelBuilder<'_, S>, condition: LLVMValueRef) -> Result<()> {
+pub(crate) fn report_check<S>(k: &mut KernelBuilder<'_, S>, condition: Value) -> Result<()> {
     report_unless(k, condition, CHECK_BYTE)
 }
 
 /// The report of a floating-point number that is a NaN.
-pub(crate) fn report_nan<S>(k: &mut KernelBuilder<'_, S>, v: LLVMValueRef) -> Result<()> {
-    // SAFETY: a floating-point value; the builder is in a block of the kernel.
-    let number = unsafe { LLVMBuildFCmp(k.ir.raw(), LLVMRealORD, v, v, c"".as_ptr()) };
+pub(crate) fn report_nan<S>(k: &mut KernelBuilder<'_, S>, v: Value) -> Result<()> {
+    let number = k.ir.fcmp(LLVMRealORD, v, v);
     report_unless(k, number, NAN_BYTE)
 }
 
-fn report_unless<S>(k: &mut KernelBuilder<'_, S>, condition: LLVMValueRef, byte: i64) -> Result<()> {
+fn report_unless<S>(k: &mut KernelBuilder<'_, S>, condition: Value, byte: i64) -> Result<()> {
     let Some(cell) = k.arrays.get(&cell(k.scop)?).copied() else {
         return internal("the fault cell is no argument of the kernel");
     };
     let ir = k.ir;
-    let function = function_of(ir.block());
+    let function = ir.block().function();
     let [fault, next] = ["fault", "fine"].map(|name| ir.append_block(function, name));
     // What is poison on the device only belongs to iterations that the program does not get to.
     ir.cond_br(ir.freeze(condition), next, fault);
@@ -151,13 +141,10 @@ fn report_unless<S>(k: &mut KernelBuilder<'_, S>, condition: LLVMValueRef, byte:
 }
 
 /// Sets a byte of the fault cell. Several threads may do so at once.
-fn set(ir: &Ir, cell: LLVMValueRef, byte: LLVMValueRef) {
-    // SAFETY: a store of a byte; the builder is in a block of the kernel.
-    unsafe {
-        let store = ir.store(LLVMConstInt(ir.i8_type(), 1, 0), ir.byte_offset(cell, byte));
-        LLVMSetAlignment(store, 1);
-        LLVMSetOrdering(store, LLVMAtomicOrdering::LLVMAtomicOrderingMonotonic);
-    }
+fn set(ir: &Ir, cell: Value, byte: Value) {
+    let store = ir.store(ir.i8_type().int(1, false), ir.byte_offset(cell, byte));
+    store.set_alignment(1);
+    store.set_ordering(LLVMAtomicOrdering::LLVMAtomicOrderingMonotonic);
 }
 
 /// The other functions.
@@ -167,57 +154,56 @@ const FURTHER: [&str; 11] =
 /// What a call does to `errno`: one of these at most.
 struct Found {
     /// It sets `ERANGE`.
-    range: LLVMValueRef,
+    range: Value,
     /// `ERANGE` or nothing.
-    perhaps: LLVMValueRef,
+    perhaps: Value,
     /// The original loop has to find out.
-    again: LLVMValueRef,
+    again: Value,
 }
 
 /// Conditions on the arguments `x` and `y` of a call and on its result `r`.
 struct Test<'a> {
     ir: &'a Ir,
-    module: LLVMModuleRef,
+    module: Module,
     /// The type of `x`, and of most results.
-    ty: LLVMTypeRef,
-    x: LLVMValueRef,
-    y: Option<LLVMValueRef>,
-    r: Option<LLVMValueRef>,
+    ty: Type,
+    x: Value,
+    y: Option<Value>,
+    r: Option<Value>,
 }
 
 impl Test<'_> {
     fn precision(&self) -> Precision {
-        let kind = type_kind(self.ty);
+        let kind = self.ty.kind();
         if kind == LLVMTypeKind::LLVMFloatTypeKind { Precision::Single } else { Precision::Double }
     }
 
-    fn real(&self, value: f64) -> LLVMValueRef {
-        real_of(self.ty, value)
+    fn real(&self, value: f64) -> Value {
+        self.ty.real(value)
     }
 
-    fn compare(&self, p: LLVMRealPredicate, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
-        // SAFETY: floating-point values of one type; the builder is in a block of the kernel.
-        unsafe { LLVMBuildFCmp(self.ir.raw(), p, a, b, c"".as_ptr()) }
+    fn compare(&self, p: LLVMRealPredicate, a: Value, b: Value) -> Value {
+        self.ir.fcmp(p, a, b)
     }
 
-    fn is(&self, p: LLVMRealPredicate, a: LLVMValueRef, limit: f64) -> LLVMValueRef {
+    fn is(&self, p: LLVMRealPredicate, a: Value, limit: f64) -> Value {
         self.compare(p, a, self.real(limit))
     }
 
-    fn magnitude(&self, v: LLVMValueRef) -> LLVMValueRef {
+    fn magnitude(&self, v: Value) -> Value {
         let name = match self.precision() {
             Precision::Single => "llvm.fabs.f32",
             Precision::Double => "llvm.fabs.f64",
         };
-        let ty = function_type(self.ty, &[self.ty]);
-        self.ir.call_function(declare(self.module, name, ty), &[v])
+        let ty = self.ty.function(&[self.ty]);
+        self.ir.call_function(self.module.declare(name, ty), &[v])
     }
 
-    fn is_infinite(&self, v: LLVMValueRef) -> LLVMValueRef {
+    fn is_infinite(&self, v: Value) -> Value {
         self.is(LLVMRealOEQ, self.magnitude(v), f64::INFINITY)
     }
 
-    fn is_finite(&self, v: LLVMValueRef) -> LLVMValueRef {
+    fn is_finite(&self, v: Value) -> Value {
         self.is(LLVMRealOLT, self.magnitude(v), f64::INFINITY)
     }
 
@@ -230,11 +216,11 @@ impl Test<'_> {
     }
 
     /// The value that the ends of a rule are about.
-    fn measured(&self, rule: &Rule) -> LLVMValueRef {
+    fn measured(&self, rule: &Rule) -> Value {
         if rule.magnitude { self.magnitude(self.x) } else { self.x }
     }
 
-    fn beyond(&self, end: &End, below: bool, v: LLVMValueRef, precision: Precision) -> LLVMValueRef {
+    fn beyond(&self, end: &End, below: bool, v: Value, precision: Precision) -> Value {
         let predicate = match (below, end.or_equal) {
             (true, false) => LLVMRealOLT,
             (true, true) => LLVMRealOLE,
@@ -245,7 +231,7 @@ impl Test<'_> {
     }
 
     /// Whether a function of one argument may set `errno`; `None`: it never does.
-    fn is_beyond(&self, rule: &Rule, precision: Precision) -> Option<LLVMValueRef> {
+    fn is_beyond(&self, rule: &Rule, precision: Precision) -> Option<Value> {
         let v = self.measured(rule);
         let below = rule.below.last().map(|end| self.beyond(end, true, v, precision));
         let above = rule.above.last().map(|end| self.beyond(end, false, v, precision));
@@ -277,16 +263,16 @@ impl Test<'_> {
         Found { range, perhaps, again }
     }
 
-    fn result(&self) -> Result<LLVMValueRef> {
+    fn result(&self) -> Result<Value> {
         self.r.map_or_else(|| internal("a result is missing"), Ok)
     }
 
-    fn second(&self) -> Result<LLVMValueRef> {
+    fn second(&self) -> Result<Value> {
         self.y.map_or_else(|| internal("an argument is missing"), Ok)
     }
 
     /// Whether another function may set `errno`.
-    fn is_suspicious(&self, base: &str, precision: Precision) -> Result<LLVMValueRef> {
+    fn is_suspicious(&self, base: &str, precision: Precision) -> Result<Value> {
         let r = self.result()?;
         let (least, greatest) = self.normal();
         Ok(match base {
@@ -313,8 +299,7 @@ impl Test<'_> {
             }
             // Not surely an integer of the result's type.
             _ if nearest_integer(base).is_some() => {
-                // SAFETY: an integer.
-                let bits = unsafe { LLVMGetIntTypeWidth(LLVMTypeOf(r)) };
+                let bits = r.ty().int_width().unwrap_or(64);
                 self.is(LLVMRealUGE, self.magnitude(self.x), 2f64.powi(bits as i32 - 1) - 1.0)
             }
             _ => return internal(format!("when {base} sets errno is not known")),
@@ -352,7 +337,7 @@ impl Test<'_> {
     }
 
     /// Of `pow(x, y)` that is no number, or nearly infinite or zero: `y * log2(|x|)` tells how far off it is.
-    fn power(&self, x: LLVMValueRef, y: LLVMValueRef, r: LLVMValueRef, precision: Precision) -> Found {
+    fn power(&self, x: Value, y: Value, r: Value, precision: Precision) -> Found {
         let ir = self.ir;
         let finite = ir.and(self.is_finite(x), self.is_finite(y));
         let domain = self.compare(LLVMRealUNO, r, r);
@@ -363,13 +348,13 @@ impl Test<'_> {
             Precision::Single => ir.cast(LLVMOpcode::LLVMFPExt, v, double),
             Precision::Double => v,
         };
-        let log2 = declare(self.module, "log2", function_type(double, &[double]));
+        let log2 = self.module.declare("log2", double.function(&[double]));
         for a in ["nounwind", "willreturn", "memory"] {
-            add_enum_attribute(ir.ctx, log2, FUNCTION, a, 0);
+            log2.add_attribute(FUNCTION, a, 0);
         }
         let log2 = ir.call_function(log2, &[wide(self.magnitude(x))]);
         let exponent = ir.binary(LLVMOpcode::LLVMFMul, wide(y), log2);
-        let is = |p, limit| self.compare(p, exponent, real_of(double, limit));
+        let is = |p, limit| self.compare(p, exponent, double.real(limit));
         // The library says that `powf` underflows from half of the least number on; of `pow` it is results
         // that are zero.
         let (top, bottom) = match precision {
