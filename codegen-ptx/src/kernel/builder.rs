@@ -35,6 +35,8 @@ pub(crate) struct KernelBuilder<'a, S> {
     /// Whether what happens at the instance at hand is reported: its point is one that the program computes,
     /// from values that it has there. `None`: all are.
     pub counts: Option<Value>,
+    /// By byte of the fault cell: the register that holds whether the thread reports it.
+    pub reports: BTreeMap<i64, Value>,
     /// Where elements are that statements access ([`Storage`](crate::kernel::storage::Storage)).
     pub storage: S,
 }

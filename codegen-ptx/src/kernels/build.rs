@@ -48,6 +48,7 @@ use crate::kernels::entry::{Draft, entry};
 use crate::ops::tasks;
 use crate::staged::state::Staged;
 use crate::staged::{boxes, counters, element, groups, promotion, window};
+use crate::statement::errno;
 use crate::tiled::emit;
 use pollyrs_isl as isl;
 use pollyrs_schedule::planted::planted;
@@ -115,6 +116,7 @@ fn build_kernel(
             let private = |id: &ArrayId| mapped.placement.get(id.0) == Some(&Placement::Private);
             let private: Vec<_> = used.keys().copied().filter(private).collect();
             emit::emit(&mut k, draft, tiling, &tree, &private)?;
+            errno::store(&k)?;
             ir.ret_void();
             return finish(&k, &from);
         }
@@ -163,6 +165,7 @@ fn build_kernel(
             k.abstract_call(BARRIER, ir.void_type());
             tasks::signal(&k, task.flags, task.own, task.thread);
         }
+        errno::store(&k)?;
         ir.ret_void();
         match kernel.block.iter().map(|b| b.size).product::<u32>() {
             _ if kernel.team > 1 => {}

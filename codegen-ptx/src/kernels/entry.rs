@@ -101,6 +101,7 @@ pub(crate) fn entry<'a, S>(draft: &Draft<'_, 'a>, storage: S) -> Result<KernelBu
         has_barrier: flags.is_some(),
         task: None,
         counts: None,
+        reports: BTreeMap::new(),
         storage,
     };
     let first_block =

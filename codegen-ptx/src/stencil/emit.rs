@@ -9,6 +9,7 @@ use crate::ir::types::{host_type, slot_type};
 use crate::kernel::builder::KernelBuilder;
 use crate::kernel::module::{ScalarArg, StencilScalar};
 use crate::kernel::storage::Plain;
+use crate::statement::errno;
 use crate::stencil::iteration::{Carried, iteration};
 use crate::stencil::tile::{Arguments, Tile, Values, Version};
 use crate::stencil::{exchange, ramp};
@@ -89,6 +90,7 @@ pub(super) fn emit_kernel(input: Input<'_>) -> Result<u32> {
         has_barrier: true,
         task: None,
         counts: None,
+        reports: BTreeMap::new(),
         storage: Plain,
     };
     let bytes =
@@ -108,10 +110,12 @@ pub(super) fn emit_kernel(input: Input<'_>) -> Result<u32> {
             t.version = version;
             t.enter(zero)?;
             straight(&mut t)?;
+            errno::store(&t.k)?;
             ir.ret_void();
         }
     } else {
         rows(&mut t)?;
+        errno::store(&t.k)?;
         ir.ret_void();
     }
     Ok(shared_bytes as u32)

@@ -11,14 +11,17 @@
 //! A check that depends on what the loop computes (`if (w <= 0) exit(1)`) sets a byte of the same cell where
 //! it fails.
 //!
-//! **Invariants.** Whatever may set `errno` is reported. What is not suspicious costs one or two comparisons
-//! and a branch; the rest is in blocks that are seldom entered.
+//! **Invariants.** Whatever may set `errno` is reported. A thread notes what it has to report in a register for
+//! each byte, and stores it behind its last instance: a store or a branch for each call would keep loads and the
+//! arithmetic of other points from being moved past it. What a comparison or two don't tell is found out in a block
+//! that is seldom entered.
 //!
 //! **Example.** `y = expf(x)` becomes
 //! ```text
 //! y = expf(x);
-//! if (x < -103.3f || x > 88.7f)              // suspicious
-//!   if (|x| < inf) fault[1] = 1;
+//! range |= (x < -103.3f || x > 88.7f) && |x| < inf;
+//! ...
+//! if (range) fault[1] = 1;                   // the thread's end
 //! ```
 
 mod rules;
@@ -68,9 +71,6 @@ pub(crate) fn report<S>(
     result: Value,
     args: &[Value],
 ) -> Result<()> {
-    let Some(cell) = k.arrays.get(&cell(k.scop)?).copied() else {
-        return internal("the fault cell is no argument of the kernel");
-    };
     let ty = args[0].ty();
     // Flags may make a result poison; to branch on it is no undefined behaviour then.
     let mut test = Test { ir: k.ir, module: k.module, ty, x: args[0], y: args.get(1).copied(), r: None };
@@ -80,35 +80,34 @@ pub(crate) fn report<S>(
         return internal(format!("when {name} sets errno is not known"));
     };
     let ir = k.ir;
-    let function = ir.block().function();
     let rule = rules::of_one_argument(base);
-    if rule.is_none() {
-        test.r = Some(ir.freeze(result));
+    // What a rule finds are a few comparisons; what else there is to find out is for what is suspicious.
+    let (found, next) = match &rule {
+        Some(rule) => (test.outcome(rule, precision), None),
+        None => {
+            test.r = Some(ir.freeze(result));
+            let suspect = test.is_suspicious(base, precision)?;
+            // Where it does not count, the arguments may be no values.
+            let suspect = k.counts.map_or(suspect, |counts| ir.select(counts, suspect, ir.bool(false)));
+            let function = ir.block().function();
+            let [closer, next] = ["suspicious", "fine"].map(|name| ir.append_block(function, name));
+            ir.cond_br(suspect, closer, next);
+            ir.at_end(closer);
+            (test.outcome_of(base, precision)?, Some(next))
+        }
+    };
+    let Found { range, perhaps, again } = found;
+    let found = match is_looked_at(call) {
+        true => vec![(AGAIN_BYTE, ir.or(ir.or(range, perhaps), again))],
+        false => vec![(AGAIN_BYTE, again), (RANGE_BYTE, range), (PERHAPS_BYTE, perhaps)],
+    };
+    for (byte, found) in found {
+        note(k, byte, found)?;
     }
-    let suspect = match &rule {
-        Some(rule) => test.is_beyond(rule, precision),
-        None => Some(test.is_suspicious(base, precision)?),
-    };
-    let Some(suspect) = suspect else { return Ok(()) };
-    // Where it does not count, the arguments may be no values.
-    let suspect = k.counts.map_or(suspect, |counts| ir.select(counts, suspect, ir.bool(false)));
-    let [closer, fault, next] = ["suspicious", "fault", "fine"].map(|name| ir.append_block(function, name));
-    ir.cond_br(suspect, closer, next);
-    ir.at_end(closer);
-    let Found { range, perhaps, again } = match &rule {
-        Some(rule) => test.outcome(rule, precision),
-        None => test.outcome_of(base, precision)?,
-    };
-    ir.cond_br(ir.or(ir.or(range, perhaps), again), fault, next);
-    ir.at_end(fault);
-    let [sure, unsure, other] = [RANGE_BYTE, PERHAPS_BYTE, AGAIN_BYTE].map(|byte| ir.int(byte));
-    let byte = match is_looked_at(call) {
-        true => other,
-        false => ir.select(again, other, ir.select(range, sure, unsure)),
-    };
-    set(ir, cell, byte);
-    ir.br(next);
-    ir.at_end(next);
+    if let Some(next) = next {
+        ir.br(next);
+        ir.at_end(next);
+    }
     Ok(())
 }
 
@@ -125,18 +124,50 @@ pub(crate) fn report_nan<S>(k: &mut KernelBuilder<'_, S>, v: Value) -> Result<()
 }
 
 fn report_unless<S>(k: &mut KernelBuilder<'_, S>, condition: Value, byte: i64) -> Result<()> {
-    let Some(cell) = k.arrays.get(&cell(k.scop)?).copied() else {
-        return internal("the fault cell is no argument of the kernel");
-    };
+    note(k, byte, k.ir.not(condition))
+}
+
+/// Notes in a register of the thread that it reports a byte of the fault cell, if `found` holds.
+fn note<S>(k: &mut KernelBuilder<'_, S>, byte: i64, found: Value) -> Result<()> {
     let ir = k.ir;
-    let function = ir.block().function();
-    let [fault, next] = ["fault", "fine"].map(|name| ir.append_block(function, name));
-    // What is poison on the device only belongs to iterations that the program does not get to.
-    ir.cond_br(ir.freeze(condition), next, fault);
-    ir.at_end(fault);
-    set(ir, cell, ir.int(byte));
-    ir.br(next);
-    ir.at_end(next);
+    if found.constant_int() == Some(0) {
+        return Ok(());
+    }
+    let register = match k.reports.get(&byte) {
+        Some(register) => *register,
+        None => {
+            let register = k.at_entry(|| {
+                let register = ir.alloca(ir.bool(false).ty(), "reported");
+                ir.store(ir.bool(false), register);
+                Ok(register)
+            })?;
+            k.reports.insert(byte, register);
+            register
+        }
+    };
+    // Where it does not count, the arguments may be no values. What is poison on the device only belongs to iterations
+    // that the program does not get to.
+    let found = k.counts.map_or(found, |counts| ir.select(counts, found, ir.bool(false)));
+    let sofar = ir.load(found.ty(), register);
+    ir.store(ir.or(sofar, ir.freeze(found)), register);
+    Ok(())
+}
+
+/// At the end of a thread: what it has to report goes to the fault cell.
+pub(crate) fn store<S>(k: &KernelBuilder<'_, S>) -> Result<()> {
+    let ir = k.ir;
+    for (byte, register) in &k.reports {
+        let Some(cell) = k.arrays.get(&cell(k.scop)?).copied() else {
+            return internal("the fault cell is no argument of the kernel");
+        };
+        let function = ir.block().function();
+        let [fault, next] = ["fault", "end"].map(|name| ir.append_block(function, name));
+        ir.cond_br(ir.load(ir.bool(false).ty(), *register), fault, next);
+        ir.at_end(fault);
+        set(ir, cell, ir.int(*byte));
+        ir.br(next);
+        ir.at_end(next);
+    }
     Ok(())
 }
 
@@ -230,32 +261,25 @@ impl Test<'_> {
         self.is(predicate, v, end.limit(precision))
     }
 
-    /// Whether a function of one argument may set `errno`; `None`: it never does.
-    fn is_beyond(&self, rule: &Rule, precision: Precision) -> Option<Value> {
-        let v = self.measured(rule);
-        let below = rule.below.last().map(|end| self.beyond(end, true, v, precision));
-        let above = rule.above.last().map(|end| self.beyond(end, false, v, precision));
-        let tiny = rule.tiny.then(|| self.is(LLVMRealOLT, self.magnitude(self.x), self.normal().0));
-        [below, above, tiny].into_iter().flatten().reduce(|a, b| self.ir.or(a, b))
-    }
-
+    /// What a function of one argument does.
     fn outcome(&self, rule: &Rule, precision: Precision) -> Found {
         let ir = self.ir;
         let v = self.measured(rule);
-        let [mut range, mut perhaps, mut again] = [ir.bool(false); 3];
-        for (ends, below) in [(rule.below, true), (rule.above, false)] {
-            for end in ends.iter().rev() {
-                let here = self.beyond(end, below, v, precision);
-                let holds = |outcome| ir.bool(end.outcome == outcome);
-                range = ir.select(here, holds(Outcome::Range), range);
-                perhaps = ir.select(here, holds(Outcome::Perhaps), perhaps);
-                again = ir.select(here, holds(Outcome::Again), again);
+        // What no end has is the constant.
+        let of = |outcome| {
+            let mut found = ir.bool(false);
+            let ends = rule.below.iter().rev().map(|end| (end, true));
+            let ends = ends.chain(rule.above.iter().rev().map(|end| (end, false)));
+            if !ends.clone().any(|(end, _)| end.outcome == outcome) {
+                return found;
             }
-        }
-        if !rule.infinite {
-            let finite = self.is_finite(self.x);
-            [range, perhaps, again] = [range, perhaps, again].map(|found| ir.and(found, finite));
-        }
+            for (end, below) in ends {
+                let here = self.beyond(end, below, v, precision);
+                found = ir.select(here, ir.bool(end.outcome == outcome), found);
+            }
+            if rule.infinite { found } else { ir.and(found, self.is_finite(self.x)) }
+        };
+        let [range, mut perhaps, again] = [Outcome::Range, Outcome::Perhaps, Outcome::Again].map(of);
         if rule.tiny {
             let small = self.is(LLVMRealOLT, self.magnitude(self.x), self.normal().0);
             perhaps = ir.or(perhaps, ir.and(small, self.is(LLVMRealONE, self.x, 0.0)));
