@@ -31,3 +31,5 @@ mod run;
 mod search;
 mod selftest;
 mod switches;
+#[cfg(test)]
+mod testing;

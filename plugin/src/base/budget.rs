@@ -174,3 +174,99 @@ impl Budgets {
 pub fn inlining(options: &Options, instructions: u64) -> u64 {
     FUNCTION * options.budget.unwrap_or(STAGE) + REWRITING * instructions
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Budgets of stages of 100 operations, for a module with so many instructions.
+    fn budgets(module: Option<u64>, instructions: u64) -> Budgets {
+        let options = Options { budget: Some(100), module_budget: module, ..Options::default() };
+        Budgets::new(&options, instructions)
+    }
+
+    #[test]
+    fn nothing_is_without_a_limit() {
+        // (To isl 0 means that there is none.)
+        let b = budgets(Some(0), 0);
+        b.begin_function(0, 0);
+        let all = [b.stage(), b.dependences(), b.attempt(), b.detection(), b.scop(true), b.rewriting(0)];
+        assert_eq!(all, [1; 6]);
+        assert!(b.module_is_spent() && !b.allows_another_search());
+    }
+
+    #[test]
+    fn a_function_leaves_some_for_those_behind() {
+        // (budget of the module, functions behind, what is left for this one)
+        let table = [
+            (1000, 0, 700),
+            (700, 0, 700),
+            (650, 0, 650),
+            // A quarter of a stage each is kept back,
+            (700, 2, 650),
+            (700, 13, 375),
+            // but no more than half.
+            (700, 1000, 350),
+            (1, usize::MAX, 1),
+        ];
+        for (module, later, expected) in table {
+            let b = budgets(Some(module), 0);
+            b.begin_function(0, later);
+            assert_eq!(b.function.get(), expected, "{module} {later}");
+        }
+    }
+
+    #[test]
+    fn instructions_and_loops_add_to_what_a_function_has() {
+        let b = budgets(None, 1000);
+        assert_eq!(b.module.get(), MODULE * 100 + INSTRUCTION * 1000);
+        b.begin_function(10, 0);
+        assert_eq!(b.function.get(), FUNCTION * 100 + INSTRUCTION / 2 * 10);
+        b.begin_search(2);
+        assert_eq!(b.function.get(), FUNCTION * 100 + INSTRUCTION / 2 * 10 + 2 * LOOP);
+        b.begin_search(usize::MAX);
+        assert_eq!(b.function.get(), b.module.get());
+        // With functions behind, half of the module's at most, and never less than before.
+        let b = budgets(Some(1000), 0);
+        b.begin_function(0, 1);
+        b.begin_search(3);
+        assert_eq!(b.function.get(), 700);
+    }
+
+    #[test]
+    fn what_is_spent_is_gone() {
+        let b = budgets(Some(1000), 0);
+        b.begin_function(0, 0);
+        b.spend(650);
+        assert_eq!((b.spent(), b.stage(), b.dependences(), b.allows_another_search()), (650, 50, 50, false));
+        b.spend_beside(340);
+        assert_eq!((b.spent(), b.stage()), (990, 10));
+        b.spend(u64::MAX);
+        assert_eq!((b.spent(), b.stage(), b.module_is_spent()), (1000, 1, true));
+        // The host's code has to be written: there is no way back.
+        assert_eq!(b.host(), 100);
+        // The next function has nothing of what is left.
+        b.begin_function(0, 0);
+        assert_eq!(b.stage(), 1);
+    }
+
+    #[test]
+    fn several_nests_take_a_part_and_a_stage_at_least() {
+        // (what the function has, of one nest, of several)
+        for (left, one, several) in [(700, 500, 350), (400, 400, 200), (150, 150, 100), (50, 50, 50)] {
+            let b = budgets(Some(left), 0);
+            b.begin_function(0, 0);
+            assert_eq!((b.scop(false), b.scop(true)), (one, several), "{left}");
+        }
+    }
+
+    #[test]
+    fn tiles_are_counted() {
+        let b = Budgets::new(&Options { tiled: 2, ..Options::default() }, 0);
+        b.tiled();
+        assert!(b.may_tile());
+        b.tiled();
+        b.tiled();
+        assert!(!b.may_tile());
+    }
+}

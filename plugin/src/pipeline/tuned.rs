@@ -103,3 +103,45 @@ fn tell(c: &Compiled, (function, scop): (String, String), content: String) {
         eprintln!("{line}");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(options: &[(&str, &str)], times: Option<(f64, f64)>) -> Entry {
+        Entry {
+            function: "f".into(),
+            content: String::new(),
+            scop: String::new(),
+            options: options.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect(),
+            ms: times.map(|(ms, _)| ms),
+            model_ms: times.map(|(_, model)| model),
+            launches: 1,
+            model: None,
+        }
+    }
+
+    #[test]
+    fn entries_are_described_in_a_line() {
+        let table = [
+            (entry(&[], None), "the model's"),
+            (entry(&[("tile", "32x8"), ("strategy", "streaming")], None), "strategy=streaming tile=32x8"),
+            (entry(&[("schedule", "domain: ...\nchild: ...")], None), "the schedule"),
+            (
+                entry(&[("tile", "4")], Some((0.5, 1.0))),
+                "tile=4 (0.500 ms, the model's 1.000 ms when it was measured)",
+            ),
+        ];
+        for (entry, expected) in table {
+            assert_eq!(described(&entry), expected);
+        }
+    }
+
+    #[test]
+    fn what_was_refused_does_not_count() {
+        let refused = taken(Err(RejectReason::SwitchedOff), &entry(&[], None)).err();
+        assert_eq!(refused, Some(RejectReason::SwitchedOff.to_string()));
+        // The stages before the code make nothing.
+        assert!(matches!(taken(Ok(None), &entry(&[("fuse-steps", "4")], None)), Ok(None)));
+    }
+}

@@ -224,3 +224,78 @@ fn switch_of(analyses: &Analyses<'_>, scop: &Scop) -> Option<(Switch, Option<Loc
     let (switch, at) = said.min_by_key(|(switch, _)| *switch)?;
     Some((switch, at.map(|l| Location { file: l.file, line: l.line, column: l.column })))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::options::Options;
+    use crate::testing::{Doubling, function, scops, with_analyses, with_function, with_run};
+
+    #[test]
+    fn nests_and_switches_of_a_region_are_seen() {
+        // (loops by what they say, nests, what holds)
+        let table = [
+            (vec![0], false, None),
+            (vec![0, 0], true, None),
+            (vec![2], false, Some(Switch::On)),
+            (vec![0, 2], true, Some(Switch::On)),
+            // One that is off is enough.
+            (vec![2, 1], true, Some(Switch::Off)),
+        ];
+        for (switches, several, expected) in table {
+            let loops = switches.iter().map(|s| Doubling { switch: *s, ..Doubling::of("a", "%n") });
+            with_analyses(&function(&loops.collect::<Vec<_>>(), 1), |analyses| {
+                let found = scops(analyses);
+                assert_eq!(found.len(), 1, "{switches:?}");
+                assert_eq!(several_nests(analyses, &found[0]), several, "{switches:?}");
+                let switch = switch_of(analyses, &found[0]).map(|(switch, _)| switch);
+                assert_eq!(switch, expected, "{switches:?}");
+            });
+        }
+    }
+
+    /// How many SCoPs a search compiles, and why others are not.
+    fn searched(text: &str, options: Options) -> (usize, Vec<RejectReason>) {
+        let mut out = (0, Vec::new());
+        with_function(text, |session, f| {
+            with_run(session, options, |run| {
+                let analyses = session.analyses(f).unwrap();
+                let wish = Wish { on: false, called: None, stays: &|_| false };
+                let (compiled, refused) = search(run, &analyses, &wish);
+                out = (compiled.len(), refused.into_iter().map(|r| r.reason).collect());
+            });
+        });
+        out
+    }
+
+    #[test]
+    fn a_search_compiles_what_is_worth_it() {
+        let apart = |a, b| {
+            let first = Doubling { call: true, ..Doubling::of("a", a) };
+            function(&[first, Doubling::of("b", b)], 1)
+        };
+        assert_eq!(searched(&apart("%n", "%n"), Options::default()), (2, vec![]));
+        let little = vec![RejectReason::LittleWork { instances: 4 }];
+        assert_eq!(searched(&apart("%n", "4"), Options::default()), (1, little));
+        assert_eq!(searched(&apart("%n", "4"), Options { min_work: 0, ..Options::default() }), (2, vec![]));
+    }
+
+    #[test]
+    fn what_is_off_is_left_out_of_a_row() {
+        let row = |switches: [u32; 3]| {
+            let loops = switches.map(|switch| Doubling { switch, ..Doubling::of("a", "%n") });
+            function(&loops, 1)
+        };
+        assert_eq!(searched(&row([0, 0, 0]), Options::default()), (1, vec![]));
+        let (compiled, refused) = searched(&row([0, 1, 0]), Options::default());
+        assert_eq!((compiled, refused), (2, vec![RejectReason::SwitchedOff]));
+    }
+
+    #[test]
+    fn a_search_ends_where_nothing_is_left() {
+        let text = function(&[Doubling::of("a", "%n"), Doubling::of("b", "%n")], 1);
+        let (compiled, refused) = searched(&text, Options { module_budget: Some(1), ..Options::default() });
+        assert_eq!(compiled, 0);
+        assert!(refused.iter().any(|r| matches!(r, RejectReason::Budget { .. })), "{refused:?}");
+    }
+}

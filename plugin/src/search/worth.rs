@@ -88,3 +88,55 @@ fn objects(analyses: &Analyses<'_>, scop: &Scop) -> BTreeSet<usize> {
     });
     bases.flat_map(|b| analyses.underlying_objects(b.0 as _)).map(|o| o as usize).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Doubling, function, scops, with_analyses};
+
+    /// Two loops that are a SCoP each.
+    fn apart<'a>(first: (&'a str, &'a str), second: (&'a str, &'a str), times: u32) -> String {
+        let first = Doubling { call: true, ..Doubling::of(first.0, first.1) };
+        function(&[first, Doubling::of(second.0, second.1)], times)
+    }
+
+    #[test]
+    fn little_work_comes_last_and_says_how_little() {
+        // (iterations of both loops, the least that is worthwhile, the order, what is little)
+        let table = [
+            (["4", "%n"], 1000, [1, 0], vec![4]),
+            (["%n", "4"], 1000, [0, 1], vec![4]),
+            (["4", "999"], 1000, [0, 1], vec![4, 999]),
+            (["1000", "4"], 1000, [0, 1], vec![4]),
+            (["4", "%n"], 4, [0, 1], vec![]),
+            (["4", "%n"], 0, [0, 1], vec![]),
+        ];
+        for (iterations, least, order, little) in table {
+            with_analyses(&apart(("a", iterations[0]), ("b", iterations[1]), 1), |analyses| {
+                let found = in_turn(analyses, scops(analyses), least);
+                let at: Vec<_> = found.iter().map(|(at, ..)| *at).collect();
+                assert_eq!(at, order, "{iterations:?} {least}");
+                let reasons: Vec<_> = found.into_iter().filter_map(|(_, reason, _)| reason).collect();
+                let expected = little.into_iter().map(|instances| RejectReason::LittleWork { instances });
+                assert_eq!(reasons, expected.collect::<Vec<_>>(), "{iterations:?} {least}");
+            });
+        }
+    }
+
+    #[test]
+    fn loops_around_and_objects_are_those_of_the_program() {
+        for (arrays, times) in [(("a", "b"), 1), (("a", "a"), 1), (("a", "b"), 9), (("b", "b"), 9)] {
+            with_analyses(&apart((arrays.0, "%n"), (arrays.1, "%n"), times), |analyses| {
+                let found = scops(analyses);
+                let [first, second] = found.as_slice() else { panic!("{} SCoPs", found.len()) };
+                for s in [first, second] {
+                    assert_eq!(enclosing(analyses, s).len(), usize::from(times > 1), "{arrays:?} {times}");
+                }
+                assert_eq!(enclosing(analyses, first), enclosing(analyses, second));
+                let same = !objects(analyses, first).is_disjoint(&objects(analyses, second));
+                assert_eq!(same, arrays.0 == arrays.1, "{arrays:?}");
+                assert!(!accompanies(analyses, first, std::iter::empty()));
+            });
+        }
+    }
+}
