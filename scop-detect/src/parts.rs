@@ -130,12 +130,18 @@ impl Builder<'_> {
         let better = match whole {
             None => true,
             Some(_) if free => true,
-            // The same condition, or a weaker one, keeps the program's rows.
+            Some(whole) if part.shaped.wraps || part.shaped.sizes.len() != whole.sizes.len() => false,
+            // The same condition, or a weaker one, keeps the program's rows; so does none but that rows have elements, where there was another one.
             Some(whole) => {
-                !part.shaped.wraps
-                    && part.shaped.sizes.len() == whole.sizes.len()
-                    && after.0.is_subset(&self.assumed)?
-                    && !self.assumed.is_subset(&after.0)?
+                let weaker = after.0.is_subset(&self.assumed)? && !self.assumed.is_subset(&after.0)?;
+                let all_rows = |assumed: &isl::Set, shaped: &Shaped| -> isl::Result<bool> {
+                    let known = before.0.clone().intersect(self.context.clone())?;
+                    rows_with_elements(shaped, &known)?.is_subset(assumed)
+                };
+                weaker
+                    || self.ranges.len() == before.2.len()
+                        && all_rows(&self.assumed, &part.shaped)?
+                        && !all_rows(&after.0, whole)?
             }
         };
         // Distances between accesses that are products are told apart by rows.
@@ -315,6 +321,16 @@ fn common(raws: &[Raw]) -> Option<Polynomial> {
         });
     }
     shared
+}
+
+/// Where all sizes of a shape are positive.
+fn rows_with_elements(shaped: &Shaped, params: &isl::Set) -> isl::Result<isl::Set> {
+    let mut all = params.clone();
+    for size in shaped.sizes.iter().flatten() {
+        let one = PwAff::constant_on(size.domain_space()?, 1)?;
+        all = all.intersect(size.clone().ge_set(one)?.params()?)?;
+    }
+    Ok(all)
 }
 
 /// Whether loop nests connect the groups. Nests that follow each other may have two views of one array; each
