@@ -501,6 +501,29 @@ bool prs_scev_loop_invariant(Analyses *A, size_t Handle, size_t Id) {
   return Handle && L && A->SE.isLoopInvariant(scevOf(Handle), L);
 }
 
+// Whether the program promises that no two iterations of the loop access one element, one of them by a store, among accesses that `Access` is one of:
+// `llvm.loop.parallel_accesses` of the Language Reference.
+bool prs_promised_apart(Analyses *A, size_t Id, LLVMValueRef Access) {
+  const Loop *L = loopAt(*A, Id);
+  const auto *I = dyn_cast<Instruction>(unwrap(Access));
+  const MDNode *Group = I ? I->getMetadata(LLVMContext::MD_access_group) : nullptr;
+  const MDNode *LoopID = L ? L->getLoopID() : nullptr;
+  if (!Group || !LoopID)
+    return false;
+  SmallPtrSet<const Metadata *, 4> Parallel;
+  for (const MDOperand &Option : drop_begin(LoopID->operands())) {
+    const auto *Node = dyn_cast<MDNode>(Option);
+    const auto *Name = Node && Node->getNumOperands() ? dyn_cast<MDString>(Node->getOperand(0)) : nullptr;
+    if (Name && Name->getString() == "llvm.loop.parallel_accesses")
+      for (const MDOperand &Of : drop_begin(Node->operands()))
+        Parallel.insert(Of.get());
+  }
+  // A group has no operands; a list of groups does.
+  if (!Group->getNumOperands())
+    return Parallel.contains(Group);
+  return any_of(Group->operands(), [&](const MDOperand &Of) { return Parallel.contains(Of.get()); });
+}
+
 bool prs_may_alias(Analyses *A, LLVMValueRef P, LLVMValueRef PAccess, LLVMValueRef Q, LLVMValueRef QAccess) {
   auto Location = [A](LLVMValueRef Pointer, LLVMValueRef Access) {
     return MemoryLocation::getBeforeOrAfter(unwrap(Pointer), tagsOf(*A, unwrap(Access)));

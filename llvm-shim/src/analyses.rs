@@ -240,6 +240,12 @@ impl Analyses<'_> {
         unsafe { sys::prs_scev_non_negative(self.raw, scev) }
     }
 
+    /// Whether the program promises that iterations of `l` have different elements for `access` and others of its group, but for those that are only read.
+    pub fn promised_apart(&self, l: LoopId, access: LLVMValueRef) -> bool {
+        // SAFETY: a live value of the function; an unknown loop number is rejected there.
+        unsafe { sys::prs_promised_apart(self.raw, l.0, access) }
+    }
+
     pub fn is_loop_invariant(&self, scev: ScevHandleRaw, l: LoopId) -> bool {
         // SAFETY: `scev` is a handle of these analyses or 0; an unknown loop number is rejected there.
         unsafe { sys::prs_scev_loop_invariant(self.raw, scev, l.0) }

@@ -303,6 +303,7 @@ unsafe extern "C" {
     pub fn prs_scev_range(a: *mut RawAnalyses, scev: usize, least: *mut i64, most: *mut i64);
     pub fn prs_scev_iteration(a: *mut RawAnalyses, id: usize) -> usize;
     pub fn prs_scev_udiv(a: *mut RawAnalyses, scev: usize, divisor: u64) -> usize;
+    pub fn prs_promised_apart(a: *mut RawAnalyses, loop_id: usize, access: LLVMValueRef) -> bool;
     pub fn prs_scev_loop_invariant(a: *mut RawAnalyses, scev: usize, id: usize) -> bool;
     pub fn prs_may_alias(
         a: *mut RawAnalyses,

@@ -115,6 +115,13 @@ pub fn offloaded(with: &Options, f: LLVMValueRef, c: &Compiled) {
             format!("inspects the values of {} before each execution: subscripts depend on them", i.display);
         emit(with, f, RemarkKind::Analysis, Code::Inspection, at, &text);
     }
+    for a in &scop.promised {
+        let text = format!(
+            "believes the program that iterations of the outer loop have different elements of {}",
+            scop.array(*a).display
+        );
+        emit(with, f, RemarkKind::Analysis, Code::Promise, at, &text);
+    }
 }
 
 /// `-Rpass-analysis=pollyrs`: which devices have code of their own, and what the driver is left to compile.

@@ -92,6 +92,7 @@ pub fn scop(text: &str) -> Scop {
         unwritten: vec![],
         inspections: vec![],
         appends: vec![],
+        promised: vec![],
         loops: vec![],
         ctx,
     };

@@ -17,7 +17,7 @@ use isl::{DimType, PwAff, Set, Space};
 use pollyrs_delinearize::{Known, Residue};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{Analyses, LoopId, ScevExpr, ScevKind, source_name};
-use pollyrs_scop::{Assumption, AssumptionKind, ProductRange};
+use pollyrs_scop::{ArrayId, Assumption, AssumptionKind, ProductRange};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) struct Builder<'a> {
@@ -52,6 +52,8 @@ pub(crate) struct Builder<'a> {
     pub updates: BTreeMap<Value, FoundUpdate>,
     /// Arrays that are appended to: see [`crate::appends`].
     pub appended: Vec<Appended>,
+    /// Arrays of which iterations have different elements because the program says so: see [`crate::promises`].
+    pub promised: BTreeSet<ArrayId>,
     /// What is looked at before the SCoP runs: see [`crate::inspect`].
     pub inspections: Vec<Inspected>,
     /// Loads whose elements are bounded by loops that data counts: see [`crate::counted`].
@@ -105,6 +107,7 @@ impl<'a> Builder<'a> {
             chosen: BTreeMap::new(),
             updates: BTreeMap::new(),
             appended: Vec::new(),
+            promised: BTreeSet::new(),
             inspections: Vec::new(),
             inspecting: false,
             assuming: false,

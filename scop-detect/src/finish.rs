@@ -143,6 +143,7 @@ impl Builder<'_> {
             }
         }
         let inspections = self.inspections(looked, &space)?;
+        let promised = self.promised.iter().copied().collect();
         let scop = Scop {
             name,
             function,
@@ -164,6 +165,7 @@ impl Builder<'_> {
             unwritten,
             inspections,
             appends,
+            promised,
             long: false,
             loops,
             ctx: self.ctx.clone(),

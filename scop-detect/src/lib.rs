@@ -17,6 +17,7 @@
 //!   updates      sums and the like in elements that data chooses
 //!   scatters     stores to elements that a list gives
 //!   appends      stores to elements that a count gives
+//!   promises     stores to elements that the program says are different
 //!   fields       members of structures, as arrays of one width each
 //!   finish       statements        → the finished Scop                          (schedule)
 //!   carried      cells of values that several loops carry, joined
@@ -66,6 +67,7 @@ mod parts;
 mod pitches;
 mod place;
 mod print;
+mod promises;
 mod ranges;
 mod read_back;
 mod reductions;

@@ -76,9 +76,15 @@ impl Builder<'_> {
             let mut places = Vec::new();
             for (d, a) in &own {
                 let Some(place) = self.place_of_access(&drafts[*d], (*d, *a), array, all, &mut key)? else {
-                    return Ok(Some(store));
+                    break;
                 };
                 places.push(place);
+            }
+            if places.len() < own.len() {
+                if self.promised_places(drafts, (ArrayId(id), &array.name), &own)? {
+                    continue;
+                }
+                return Ok(Some(store));
             }
             for ((d, a), place) in own.into_iter().zip(places) {
                 drafts[d].statement.accesses[a].place = Some(place);

@@ -61,6 +61,8 @@ codes! {
     41 UnwrittenCheck,
     /// Values in memory are looked at before each execution.
     42 Inspection,
+    /// The program promises that iterations are independent.
+    43 Promise,
     /// The number of iterations is not affine.
     101 LoopBound,
     /// A loop is left at several places.

@@ -34,4 +34,4 @@ mod verify;
 pub use code::Code;
 pub use model::*;
 pub use reject::{RejectReason, Rejection};
-pub use verify::{VerifyError, verify};
+pub use verify::{VerifyError, outermost_counter, verify};

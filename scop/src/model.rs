@@ -602,6 +602,9 @@ pub struct Scop {
     /// In the order in which they are made.
     pub inspections: Vec<Inspection>,
     pub appends: Vec<Append>,
+    /// Arrays of which the program promises that different iterations of the outermost loop around their accesses have different elements, but for
+    /// those that are only read: what [`Access::place`] of them relies on. All their accesses are under that loop, and their place is its counter.
+    pub promised: Vec<ArrayId>,
     /// Source lines of the loops inside, for messages; one entry a loop.
     pub loops: Vec<Option<Location>>,
     /// Made of loops of their own that were cut into runs, which only long ones are worth: estimates take them for such.

@@ -61,6 +61,9 @@ impl fmt::Display for Scop {
             let distinct = if i.distinct { ", all different" } else { "" };
             writeln!(f, "  inspect {low} to {high}{distinct}: {}", i.elements)?;
         }
+        for a in &self.promised {
+            writeln!(f, "  promised: iterations have different elements of {}", self.array(*a).name)?;
+        }
         for a in &self.appends {
             let (name, total) = (&self.array(a.array).name, &self.statements[a.total.0].name);
             writeln!(f, "  append to {name}: the total of {total} goes up by {} or more", a.step)?;

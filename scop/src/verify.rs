@@ -78,7 +78,9 @@ pub fn verify(scop: &Scop) -> Result<(), VerifyError> {
         };
         let ops: BTreeSet<Option<UpdateOp>> = own().map(|(s, a)| s.update_of(a).map(|u| u.op)).collect();
         let placed: BTreeSet<bool> = own().map(|(_, a)| a.place.is_some()).collect();
-        let distinct = scop.inspections.iter().any(|i| i.distinct) || appended(scop, ArrayId(id));
+        let distinct = scop.inspections.iter().any(|i| i.distinct)
+            || appended(scop, ArrayId(id))
+            || promised(scop, ArrayId(id))?;
         if ops.len() > 1 || placed.len() > 1 || placed.contains(&true) && !distinct {
             return Err(VerifyError::Update(array.name.clone()));
         }
@@ -93,6 +95,30 @@ pub fn verify(scop: &Scop) -> Result<(), VerifyError> {
         return Err(VerifyError::Schedule);
     }
     Ok(())
+}
+
+/// `{ Stmt[i, ...] -> [i] }`
+pub fn outermost_counter(domain: &isl::Set) -> isl::Result<isl::Map> {
+    let local = isl::LocalSpace::from_space(domain.space()?)?;
+    isl::Map::from_pw_aff(isl::PwAff::from_aff(isl::Aff::var_on_domain(local, isl::DimType::Set, 0)?)?)
+}
+
+/// Whether the program's promise orders all accesses of an array: data chooses their elements, and their places are the outermost counter.
+fn promised(scop: &Scop, array: ArrayId) -> Result<bool, VerifyError> {
+    let mut fine = scop.promised.contains(&array);
+    for s in &scop.statements {
+        for a in s.accesses.iter().filter(|a| a.array == array) {
+            let Some(place) = &a.place else { return Ok(false) };
+            let dims = place.dim(isl::DimType::In)?;
+            let chosen = a.within.as_ref().is_some_and(|w| !w.values.is_empty());
+            fine &=
+                chosen && a.kind != AccessKind::MustWrite && dims > 0 && place.dim(isl::DimType::Out)? == 1;
+            let domain = s.domain.clone().intersect_params(scop.context.clone())?;
+            let own = place.clone().reset_tuple_id(isl::DimType::Out)?.intersect_domain(domain.clone())?;
+            fine = fine && own.is_equal(&outermost_counter(&s.domain)?.intersect_domain(domain)?)?;
+        }
+    }
+    Ok(fine)
 }
 
 /// Whether an array is appended to, in the way that the model says.

@@ -54,6 +54,7 @@ impl<'c> Fixture<'c> {
             unwritten: vec![],
             inspections: vec![],
             appends: vec![],
+            promised: vec![],
             loops: vec![],
             ctx,
         };
