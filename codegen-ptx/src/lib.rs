@@ -41,6 +41,7 @@ pub use host::hold::{
 };
 pub use host::plan::{Entry, HostPlan, Image, ImageKind};
 pub use ir::error::{CodegenError, Result};
+pub use ir::llvm::handle_of_block;
 pub use kernel::module::{FusedKernels, KernelInfo, KernelModule, ScalarArg};
 pub use kernels::build::build_kernels;
 pub use ops::bulk::bulk;

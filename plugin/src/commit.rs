@@ -12,7 +12,6 @@ use inkwell::llvm_sys::prelude::*;
 use pollyrs_codegen_ptx as codegen;
 use pollyrs_llvm_shim::ir::Value;
 use pollyrs_llvm_shim::{Analyses, Regions, Session, redirect};
-use pollyrs_scop::ValueHandle;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
@@ -46,7 +45,7 @@ pub fn prepare(analyses: &Analyses<'_>, all: &mut [Compiled]) -> Result<(), Plug
         c.prepare(analyses, &regions)?;
     }
     let begin =
-        |c: &Compiled| c.entry.as_ref().map(|e| (c.scop.region.entry, ValueHandle(e.check.address())));
+        |c: &Compiled| c.entry.as_ref().map(|e| (c.scop.region.entry, codegen::handle_of_block(e.check)));
     let begins: BTreeMap<_, _> = all.iter().filter_map(begin).collect();
     for c in all {
         if let Some(check) = begins.get(&c.scop.region.exit) {

@@ -23,7 +23,7 @@ fn conditions(scop: &Scop) -> String {
     }
     let of_a_table = |a: &Array| {
         let ArrayKind::Memory { base } = a.kind else { return false };
-        let base = base.0 as LLVMValueRef;
+        let base = base.address() as LLVMValueRef;
         // SAFETY: a live value of the working copy; a part of an aggregate has that as its operand.
         unsafe {
             let call = if LLVMIsAExtractValueInst(base).is_null() { base } else { LLVMGetOperand(base, 0) };
@@ -33,7 +33,7 @@ fn conditions(scop: &Scop) -> String {
     for a in scop.arrays.iter().filter(|a| of_a_table(a)) {
         all.push(format!("the rows of {} are equally far apart", a.display));
     }
-    if scop.region.blocks.iter().any(|b| ends_whole_row(b.0 as LLVMBasicBlockRef)) {
+    if scop.region.blocks.iter().any(|b| ends_whole_row(b.address() as LLVMBasicBlockRef)) {
         all.push("the elements of the loop are a whole number of rows, for quotients and remainders of its counter".into());
     }
     all.dedup();
@@ -44,7 +44,9 @@ fn conditions(scop: &Scop) -> String {
 pub fn offloaded(with: &Options, f: LLVMValueRef, c: &Compiled) {
     let scop = &c.scop;
     let at = scop.region.blocks.iter().find_map(|b| {
-        instructions(b.0 as LLVMBasicBlockRef).into_iter().find(|i| matches(*i, scop.location.as_ref()))
+        instructions(b.address() as LLVMBasicBlockRef)
+            .into_iter()
+            .find(|i| matches(*i, scop.location.as_ref()))
     });
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let memory = scop.arrays.iter().filter(|a| matches!(a.kind, ArrayKind::Memory { .. })).count();

@@ -244,7 +244,7 @@ fn all_of(s: &Statement) -> Result<isl::UnionSet> {
 mod tests {
     use super::*;
     use crate::testing::scop;
-    use pollyrs_scop::{ChosenBy, Reduction, StmtId, ValueHandle};
+    use pollyrs_scop::{ChosenBy, Reduction, StmtId};
 
     /// `if (c) out[k] = v` in statements `S`, which read the count from the cell that is their last read, with `T` as the total.
     fn appended(text: &str) -> Scop {
@@ -255,8 +255,8 @@ mod tests {
         t.reduction = Some(Reduction {
             read: 0,
             write,
-            value: ValueHandle(90),
-            identity: ValueHandle(91),
+            value: crate::testing::value(90),
+            identity: crate::testing::value(91),
             update: vec![],
             commutative: true,
             numbers: false,
@@ -267,7 +267,7 @@ mod tests {
             s.body.clear();
         }
         let out = ArrayId(s.arrays.iter().position(|a| a.name == "out").unwrap());
-        let value = ValueHandle(1000);
+        let value = crate::testing::value(1000);
         for c in s.statements.iter_mut().filter(|s| s.name.starts_with('C')) {
             c.accesses[0].value = AccessValue::ScalarRead(value);
             c.accesses[1].value = AccessValue::ScalarWrite(value);

@@ -15,6 +15,12 @@ use pollyrs_scop::{
     Statement, ValueHandle,
 };
 
+/// A handle that stands for nothing: the SCoPs of tests have no host.
+pub(crate) fn value(n: usize) -> ValueHandle {
+    // SAFETY: nobody looks at what it stands for.
+    unsafe { ValueHandle::new(n) }
+}
+
 enum Item {
     Loop(String, Vec<Item>),
     Stmt(usize),
@@ -85,7 +91,7 @@ pub fn scop(text: &str) -> Scop {
         invariants: vec![],
         arrays: p.arrays,
         statements: p.statements.into_iter().map(|s| s.2).collect(),
-        region: Region { entry: ValueHandle(0), exit: ValueHandle(0), blocks: vec![] },
+        region: Region { entry: value(0), exit: value(0), blocks: vec![] },
         alias_checks: vec![],
         long: false,
         in_place: vec![],
@@ -153,7 +159,7 @@ impl Parser<'_> {
         if live_out {
             words.pop();
         }
-        let value = ValueHandle(self.arrays.len());
+        let value = value(self.arrays.len());
         let kind = match kind {
             "array" => ArrayKind::Memory { base: value },
             "scalar" => ArrayKind::Scalar { value, live_out },
@@ -202,7 +208,7 @@ impl Parser<'_> {
                 isl::Map::read(&self.ctx, &format!("{}{{ {tuple} -> {text} }}", self.prefix())).unwrap();
             let target = text.split('[').next().unwrap().trim();
             let array = self.arrays.iter().position(|a| a.name == target).expect("array");
-            let handle = ValueHandle(accesses.len());
+            let handle = value(accesses.len());
             let value = match (self.arrays[array].is_memory(), kind) {
                 (true, _) => AccessValue::Instruction(handle),
                 (false, AccessKind::Read) => AccessValue::ScalarRead(handle),

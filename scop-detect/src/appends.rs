@@ -223,7 +223,7 @@ impl Builder<'_> {
             drafts[*d].statement.accesses[*a].place = Some(place);
         }
         let ArrayKind::Memory { base } = array.kind else { return Ok(None) };
-        self.appended.push(Appended { array: id, base: base.0 as Value, count, step });
+        self.appended.push(Appended { array: id, base: base.address() as Value, count, step });
         Ok(Some(()))
     }
 

@@ -189,7 +189,7 @@ impl Builder<'_> {
 
     /// The region, its blocks in reverse postorder.
     fn handles(&self) -> Region {
-        let block = |b: &ir::Block| ValueHandle(*b as usize);
+        let block = |b: &ir::Block| ir::handle_of_block(*b);
         let mut blocks: Vec<_> = self.region.blocks.iter().collect();
         blocks.sort_by_key(|b| self.cfg.id(**b));
         Region {
@@ -203,13 +203,13 @@ impl Builder<'_> {
     /// are such a pair, too.)
     fn alias_checks(&self, drafts: &[Draft], arrays: &[Array]) -> Vec<(ArrayId, ArrayId)> {
         let base = |a: usize| match arrays[a].kind {
-            ArrayKind::Memory { base } => Some(base.0 as Value),
+            ArrayKind::Memory { base } => Some(base.address() as Value),
             _ => None,
         };
         let mut touching: Vec<Vec<(Value, bool)>> = vec![Vec::new(); arrays.len()];
         for a in drafts.iter().flat_map(|d| &d.statement.accesses) {
             if let AccessValue::Instruction(v) = a.value {
-                touching[a.array.0].push((v.0 as Value, a.kind != AccessKind::Read));
+                touching[a.array.0].push((v.address() as Value, a.kind != AccessKind::Read));
             }
         }
         let mut pairs = Vec::new();
@@ -363,7 +363,7 @@ fn stores(drafts: &[Draft], arrays: &[Array]) -> Vec<(ArrayId, Value, Value)> {
     let accesses = drafts.iter().flat_map(|d| &d.statement.accesses).filter(|a| a.kind != AccessKind::Read);
     let store = |a: &Access| match (&arrays[a.array.0].kind, &a.value) {
         (ArrayKind::Memory { base }, AccessValue::Instruction(v)) => {
-            Some((a.array, base.0 as Value, v.0 as Value))
+            Some((a.array, base.address() as Value, v.address() as Value))
         }
         _ => None,
     };

@@ -125,7 +125,7 @@ impl Builder<'_> {
     /// is said of one block only.
     fn reads_come_first(&self, early: &Touching<'_>, late: &Touching<'_>) -> bool {
         let position = |a: &&Access| match a.value {
-            AccessValue::Instruction(v) => Some(self.cfg.position(v.0 as Value)),
+            AccessValue::Instruction(v) => Some(self.cfg.position(v.address() as Value)),
             _ => None,
         };
         let places = |of: &[&Access]| of.iter().map(position).collect::<Option<Vec<_>>>();

@@ -201,7 +201,7 @@ impl Builder<'_> {
             let mut found: Option<(ArrayId, Set)> = None;
             for (domain, a) in accesses() {
                 let AccessValue::Instruction(v) = a.value else { continue };
-                let load = v.0 as Value;
+                let load = v.address() as Value;
                 if !i.loads.contains(&load) {
                     continue;
                 }

@@ -462,5 +462,11 @@ pub(crate) fn identity(op: UpdateOp, v: Value) -> Value {
 }
 
 pub(crate) fn handle(v: Value) -> ValueHandle {
-    ValueHandle(v as usize)
+    // SAFETY: a value of the function that is looked at, which the SCoP is about.
+    unsafe { ValueHandle::new(v as usize) }
+}
+
+pub(crate) fn handle_of_block(b: Block) -> ValueHandle {
+    // SAFETY: as above, a block.
+    unsafe { ValueHandle::new(b as usize) }
 }

@@ -117,7 +117,7 @@ fn total_through(
     let (old, new) = (loaded(r)?, stored(w)?);
     let found = operation(new, old)?;
     let inner: Vec<Value> = found.instructions.iter().copied().chain([old]).collect();
-    let in_body = |v: Value| s.body.contains(&ValueHandle(v as usize));
+    let in_body = |v: Value| s.body.contains(&ir::handle(v));
     let held = ir::elem_type(ir::type_of(new)) == Some(elem);
     // What the value is computed from. (The cell itself is no instruction of the body where it is read ahead of it.)
     let (mut needs, mut next, mut apart) = (Vec::new(), vec![found.value], true);
@@ -132,22 +132,22 @@ fn total_through(
         return None;
     }
     let in_order = |all: &[Value]| -> Vec<ValueHandle> {
-        let handles = s.body.iter().filter(|b| all.contains(&(b.0 as Value)));
+        let handles = s.body.iter().filter(|b| all.contains(&(b.address() as Value)));
         handles.copied().collect()
     };
     needs.extend(&found.instructions);
     let update = Reduction {
         read,
         write,
-        value: ValueHandle(found.value as usize),
-        identity: ValueHandle(found.identity as usize),
+        value: ir::handle(found.value),
+        identity: ir::handle(found.identity),
         update: in_order(&found.instructions),
         commutative: found.commutative,
         numbers: found.numbers,
         regrouped: false,
         companions: Vec::new(),
     };
-    Some(Running { update, needs: in_order(&needs), stored: ValueHandle(new as usize) })
+    Some(Running { update, needs: in_order(&needs), stored: ir::handle(new) })
 }
 
 /// A cell that instances of a statement update by a sum or product of what was there before.
@@ -219,7 +219,7 @@ pub fn running_total(scop: &Scop) -> isl::Result<Option<String>> {
 /// The value that an access reads.
 fn loaded(a: &Access) -> Option<Value> {
     match a.value {
-        AccessValue::Instruction(v) | AccessValue::ScalarRead(v) => Some(v.0 as Value),
+        AccessValue::Instruction(v) | AccessValue::ScalarRead(v) => Some(v.address() as Value),
         AccessValue::ScalarWrite(_) => None,
     }
 }
@@ -227,8 +227,8 @@ fn loaded(a: &Access) -> Option<Value> {
 /// The value that an access writes.
 fn stored(a: &Access) -> Option<Value> {
     match a.value {
-        AccessValue::Instruction(v) => Some(ir::operand(v.0 as Value, 0)),
-        AccessValue::ScalarWrite(v) => Some(v.0 as Value),
+        AccessValue::Instruction(v) => Some(ir::operand(v.address() as Value, 0)),
+        AccessValue::ScalarWrite(v) => Some(v.address() as Value),
         AccessValue::ScalarRead(_) => None,
     }
 }
@@ -278,7 +278,7 @@ fn update(
         _ => None,
     };
     let (old, new) = (loaded(r)?, stored(w)?);
-    let in_body = |v: Value| s.body.contains(&ValueHandle(v as usize));
+    let in_body = |v: Value| s.body.contains(&ir::handle(v));
     // (Truth values are held in bytes.)
     let held = ir::elem_type(ir::type_of(new)) == Some(elem);
     let truth = ir::int_bits(new) == Some(1) && matches!(ir::opcode(new), Some(Op::LLVMAnd | Op::LLVMOr));
@@ -297,7 +297,7 @@ fn update(
         found.numbers |=
             matches!(found.choice, Some(Choice::Condition { start: Start::HiddenOfNumbers, .. }));
     }
-    found.instructions.sort_by_key(|i| s.body.iter().position(|b| *b == ValueHandle(*i as usize)));
+    found.instructions.sort_by_key(|i| s.body.iter().position(|b| *b == ir::handle(*i)));
     if found.value == old || !found.instructions.iter().all(|i| in_body(*i)) {
         return None;
     }
@@ -311,7 +311,7 @@ fn update(
         .flatten()
         .collect();
     for i in &s.body {
-        let i_value = i.0 as Value;
+        let i_value = i.address() as Value;
         if found.instructions.contains(&i_value) || moves.contains(i) {
             continue;
         }
@@ -319,9 +319,10 @@ fn update(
             return None;
         }
     }
-    let stores = moves.iter().filter(|v| ir::opcode(v.0 as Value) == Some(Op::LLVMStore));
-    let mut values = std::iter::once(found.value).chain(companions.iter().map(|c| c.cell.value.0 as Value));
-    if stores.into_iter().any(|v| inner.contains(&ir::operand(v.0 as Value, 1)))
+    let stores = moves.iter().filter(|v| ir::opcode(v.address() as Value) == Some(Op::LLVMStore));
+    let mut values =
+        std::iter::once(found.value).chain(companions.iter().map(|c| c.cell.value.address() as Value));
+    if stores.into_iter().any(|v| inner.contains(&ir::operand(v.address() as Value, 1)))
         || values.any(|v| inner.contains(&v))
     {
         return None;
@@ -329,20 +330,20 @@ fn update(
     for (n, a) in s.accesses.iter().enumerate() {
         if let AccessValue::ScalarWrite(v) = a.value
             && !own(n)
-            && inner.contains(&(v.0 as Value))
+            && inner.contains(&(v.address() as Value))
         {
             return None;
         }
     }
-    let handles = found.instructions.iter().map(|i| ValueHandle(*i as usize));
+    let handles = found.instructions.iter().map(|i| ir::handle(*i));
     let (stores, loads): (Vec<_>, Vec<_>) =
-        moves.iter().copied().partition(|v| ir::opcode(v.0 as Value) == Some(Op::LLVMStore));
+        moves.iter().copied().partition(|v| ir::opcode(v.address() as Value) == Some(Op::LLVMStore));
     let whole = loads.into_iter().chain(handles).chain(stores).collect();
     Some(Reduction {
         read,
         write,
-        value: ValueHandle(found.value as usize),
-        identity: ValueHandle(found.identity as usize),
+        value: ir::handle(found.value),
+        identity: ir::handle(found.identity),
         update: whole,
         commutative: found.commutative,
         numbers: found.numbers,
@@ -395,7 +396,7 @@ fn companions(
             continue;
         }
         let identity = if same { main.identity } else { none };
-        let (value, identity) = (ValueHandle(value as usize), ValueHandle(identity as usize));
+        let (value, identity) = (ir::handle(value), ir::handle(identity));
         let instructions = condition.into_iter().chain([new]).collect();
         out.push(Companion { cell: Cell { read, write: n, value, identity }, instructions });
     }

@@ -22,7 +22,7 @@ use crate::ir::{self, Op, Value};
 use crate::place::Place;
 use isl::{DimType, Map, PwAff};
 use pollyrs_isl as isl;
-use pollyrs_scop::{Access, AccessKind, AccessValue, Array, ArrayId, ValueHandle};
+use pollyrs_scop::{Access, AccessKind, AccessValue, Array, ArrayId};
 
 /// The subscripts of an access, over the iteration and the values that choose its element.
 pub(crate) struct Subscripts {
@@ -155,7 +155,7 @@ impl Builder<'_> {
 
 pub(crate) fn instruction(a: &Access) -> Option<Value> {
     match a.value {
-        AccessValue::Instruction(ValueHandle(v)) => Some(v as Value),
+        AccessValue::Instruction(v) => Some(v.address() as Value),
         _ => None,
     }
 }

@@ -35,7 +35,7 @@ use crate::place::Place;
 use isl::{DimType, PwAff, Set};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{Analyses, LoopId, ScevKind};
-use pollyrs_scop::{Access, AccessKind, AccessValue, RejectReason, Statement, SubregionLoop, ValueHandle};
+use pollyrs_scop::{Access, AccessKind, AccessValue, RejectReason, Statement, SubregionLoop};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Larger subregions are given up: each is cloned into every kernel that runs its statement.
@@ -47,7 +47,7 @@ const MAX_DEPTH: u32 = 8;
 
 /// For the model.
 pub(crate) fn describe(s: &Subregion, an: &Analyses<'_>) -> pollyrs_scop::Subregion {
-    let handle = |b: &Block| ValueHandle(*b as usize);
+    let handle = |b: &Block| ir::handle_of_block(*b);
     let blocks = |l: &LoopId| an.loops()[l.0].blocks.clone();
     pollyrs_scop::Subregion {
         head: handle(&s.head),
@@ -318,7 +318,7 @@ impl Builder<'_> {
         for (i, a) in statement.accesses.iter().enumerate() {
             if let (Some(w), AccessValue::Instruction(v)) = (&a.within, a.value)
                 && w.is_function()
-                && let Some(b) = ir::parent(v.0 as Value)
+                && let Some(b) = ir::parent(v.address() as Value)
             {
                 at.push((i, b));
             }
@@ -326,8 +326,7 @@ impl Builder<'_> {
         let mut certain = Vec::new();
         for (i, _) in &at {
             let a = &statement.accesses[*i];
-            let kept =
-                |a: &Access| matches!(a.value, AccessValue::Instruction(v) if ir::is_kept(v.0 as Value));
+            let kept = |a: &Access| matches!(a.value, AccessValue::Instruction(v) if ir::is_kept(v.address() as Value));
             if kept(a) {
                 continue;
             }
@@ -339,7 +338,7 @@ impl Builder<'_> {
                     touching.insert(*b);
                     // A flattened store keeps what is there where its condition does not hold.
                     let may = matches!(o.value, AccessValue::Instruction(v)
-                        if ir::is_conditional_store(v.0 as Value));
+                        if ir::is_conditional_store(v.address() as Value));
                     if o.kind != AccessKind::Read && !may {
                         storing.insert(*b);
                     }

@@ -16,7 +16,7 @@ use crate::fail::Fail;
 use crate::ir::{self, Block, Value};
 use crate::region::Candidate;
 use pollyrs_llvm_shim::{Analyses, LoopId};
-use pollyrs_scop::{ArrayId, RejectReason, Unwritten, ValueHandle};
+use pollyrs_scop::{ArrayId, RejectReason, Unwritten};
 use std::collections::BTreeMap;
 
 /// A load that is known by a value read before a loop.
@@ -98,7 +98,7 @@ impl Builder<'_> {
                 let display = self.name_of(*before);
                 places.push((
                     *before,
-                    Unwritten { address: ValueHandle(address as usize), bytes, display, arrays: Vec::new() },
+                    Unwritten { address: ir::handle(address), bytes, display, arrays: Vec::new() },
                 ));
                 places.len() - 1
             });

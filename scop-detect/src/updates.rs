@@ -242,7 +242,7 @@ impl Builder<'_> {
         for d in drafts.iter_mut() {
             for a in d.statement.accesses.iter().filter(|a| a.kind != AccessKind::Read) {
                 let AccessValue::Instruction(v) = a.value else { continue };
-                let store = v.0 as Value;
+                let store = v.address() as Value;
                 if let Some(found) =
                     self.updates.get(&store).filter(|f| !f.ordered && self.chosen.contains_key(&store))
                 {
@@ -263,7 +263,7 @@ impl Builder<'_> {
                 all.filter(|(_, a)| a.array == ArrayId(id))
             };
             let ops: BTreeSet<Option<UpdateOp>> = own().map(|(s, a)| s.update_of(a).map(|u| u.op)).collect();
-            let store = || own().find_map(|(s, a)| s.update_of(a).map(|u| u.store.0 as Value));
+            let store = || own().find_map(|(s, a)| s.update_of(a).map(|u| u.store.address() as Value));
             if ops.len() < 2 { None } else { store() }
         })
     }

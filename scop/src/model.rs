@@ -13,7 +13,22 @@ pub struct ArrayId(pub usize);
 
 /// A value or basic block of the host IR (an `LLVMValueRef` or `LLVMBasicBlockRef` as an integer). Opaque here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ValueHandle(pub usize);
+pub struct ValueHandle(usize);
+
+impl ValueHandle {
+    /// A handle of what is at an address.
+    ///
+    /// # Safety
+    /// A value or basic block of the host IR is there for as long as a SCoP with the handle is used, or nobody looks: in tests.
+    pub const unsafe fn new(address: usize) -> ValueHandle {
+        ValueHandle(address)
+    }
+
+    /// Where it is, which tells it from others.
+    pub const fn address(self) -> usize {
+        self.0
+    }
+}
 
 /// A scalar-evolution expression of the host IR (a `const SCEV *` as an integer). Opaque here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

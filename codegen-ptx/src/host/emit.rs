@@ -51,7 +51,7 @@ pub fn prepare(
 ) -> Result<Entry, CodegenError> {
     let blocks: Vec<_> = blocks(scop).map(Block::raw).collect();
     let check = analyses
-        .split_entry(scop.region.entry.0 as *mut _, &blocks)
+        .split_entry(scop.region.entry.address() as *mut _, &blocks)
         .ok_or(CodegenError::Internal("the region's entry cannot be split".into()))?;
     // SAFETY: a new block of the function.
     let check = unsafe { Block::new(check) };
@@ -81,13 +81,13 @@ pub fn blocks(scop: &Scop) -> impl Iterator<Item = Block> {
 
 /// The values defined in the region and used outside, each once, in program order.
 pub fn live_outs(scop: &Scop) -> Vec<ValueHandle> {
-    let inside: BTreeSet<usize> = scop.region.blocks.iter().map(|b| b.0).collect();
+    let inside: BTreeSet<usize> = scop.region.blocks.iter().map(|b| b.address()).collect();
     let reached = reached(scop);
     let outside = |user: Value| {
         user.parent().is_none_or(|b| !inside.contains(&b.address()) && reached.contains(&b.address()))
     };
     let all = blocks(scop).flat_map(Block::instructions);
-    all.filter(|i| i.users().into_iter().any(outside)).map(|i| ValueHandle(i.address())).collect()
+    all.filter(|i| i.users().into_iter().any(outside)).map(handle_of).collect()
 }
 
 /// The blocks of the function that its entry leads to. The others are error blocks, and loops of these, which
@@ -380,7 +380,7 @@ impl<'c> Code<'c> {
 
         ir.at_end(done);
         for l in &self.versioned.live_outs {
-            let value = ValueHandle(l.value.address());
+            let value = handle_of(l.value);
             let Some(array) = live_out_array(self.plan.scop, value) else {
                 return internal(format!("the live value {} is not modelled", l.value.text()));
             };
@@ -416,7 +416,7 @@ impl<'c> Code<'c> {
         ir.before(end);
         // For a comparison of both sides (the run-time library's `process/compare.rs`).
         for l in &versioned.live_outs {
-            if let Some(array) = live_out_array(self.plan.scop, ValueHandle(l.value.address())) {
+            if let Some(array) = live_out_array(self.plan.scop, handle_of(l.value)) {
                 ir.store(l.value, slots.live_out[&array]);
             }
         }
@@ -429,8 +429,8 @@ impl<'c> Code<'c> {
 /// The values that a SCoP takes from outside, after other regions of its function were rewritten.
 pub fn rename(scop: &mut Scop, live_outs: &[shim::LiveOut]) {
     let rename = |v: &mut ValueHandle| {
-        if let Some(l) = live_outs.iter().find(|l| l.value.address() == v.0) {
-            *v = ValueHandle(l.phi.address());
+        if let Some(l) = live_outs.iter().find(|l| l.value.address() == v.address()) {
+            *v = handle_of(l.phi);
         }
     };
     scop.invariants.iter_mut().for_each(|i| rename(&mut i.value));

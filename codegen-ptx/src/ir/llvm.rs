@@ -6,14 +6,26 @@ use pollyrs_scop::ValueHandle;
 
 /// What a handle of the SCoP stands for.
 pub(crate) fn host_value(handle: ValueHandle) -> Value {
-    // SAFETY: a handle of the SCoP is a live value of the host module (promise of the entry points' callers).
-    unsafe { Value::new(handle.0 as *mut _) }
+    // SAFETY: a handle of the SCoP is a live value of the host module (promise of whoever made it).
+    unsafe { Value::new(handle.address() as *mut _) }
+}
+
+/// The handle of a value.
+pub(crate) fn handle_of(value: Value) -> ValueHandle {
+    // SAFETY: a live value.
+    unsafe { ValueHandle::new(value.address()) }
+}
+
+/// The handle of a block.
+pub fn handle_of_block(block: Block) -> ValueHandle {
+    // SAFETY: a live block.
+    unsafe { ValueHandle::new(block.address()) }
 }
 
 /// The block that a handle of the SCoP stands for; tests have SCoPs without any.
 pub(crate) fn host_block(handle: ValueHandle) -> Option<Block> {
-    // SAFETY: a handle of the SCoP is a live block of the host module (promise of the entry points' callers).
-    unsafe { Block::maybe(handle.0 as *mut _) }
+    // SAFETY: a handle of the SCoP is a live block of the host module (promise of whoever made it).
+    unsafe { Block::maybe(handle.address() as *mut _) }
 }
 
 /// A module that is disposed of with the value.

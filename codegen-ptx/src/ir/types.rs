@@ -6,8 +6,8 @@ use inkwell::llvm_sys::LLVMTypeKind;
 use pollyrs_scop::{ElemType, ValueHandle};
 
 /// The type of a host value.
-pub(crate) fn host_type(value: usize) -> Type {
-    host_value(ValueHandle(value)).ty()
+pub(crate) fn host_type(value: ValueHandle) -> Type {
+    host_value(value).ty()
 }
 
 /// The argument type for an invariant of type `ty`. Narrow and odd integers travel in a wider one: PTX has no

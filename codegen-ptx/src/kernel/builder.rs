@@ -8,7 +8,7 @@ use crate::ir::llvm::*;
 use crate::kernel::plan::Plan;
 use pollyrs_isl as isl;
 use pollyrs_schedule::{MappedKernel, MappedScop};
-use pollyrs_scop::{ArrayId, Scop, StmtId, ValueHandle};
+use pollyrs_scop::{ArrayId, Scop, StmtId};
 use std::collections::BTreeMap;
 
 /// The state while one kernel is built.
@@ -122,12 +122,12 @@ pub(crate) fn constant<S>(k: &KernelBuilder<'_, S>, f: &isl::PwAff) -> Result<Op
 }
 
 /// The value of an invariant.
-pub(crate) fn invariant<S>(k: &KernelBuilder<'_, S>, handle: usize) -> Result<Option<Value>> {
-    if let Some(v) = k.invariants.get(&handle) {
+pub(crate) fn invariant<S>(k: &KernelBuilder<'_, S>, v: Value) -> Result<Option<Value>> {
+    if let Some(v) = k.invariants.get(&v.address()) {
         return Ok(Some(*v));
     }
-    if k.scop.invariants.iter().any(|i| i.value.0 == handle) {
-        return unsupported(format!("the value {}", host_value(ValueHandle(handle)).text()));
+    if k.scop.invariants.iter().any(|i| i.value.address() == v.address()) {
+        return unsupported(format!("the value {}", v.text()));
     }
     Ok(None)
 }

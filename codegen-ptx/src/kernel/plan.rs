@@ -50,7 +50,7 @@ impl Plan {
         let mut synthesized = BTreeMap::new();
         for y in &s.synthesized {
             let f = y.function.clone().intersect_domain(executed.clone())?;
-            synthesized.insert(y.value.0, simplified.expression(parameterize(&f)?)?);
+            synthesized.insert(y.value.address(), simplified.expression(parameterize(&f)?)?);
         }
         Ok(Plan { dims: executed.dim(isl::DimType::Set)? as usize, subscripts, synthesized })
     }

@@ -71,7 +71,7 @@ pub(crate) fn argument_types(ir: &Ir, scop: &Scop, arguments: &[Argument]) -> Re
             Argument::Array(_) | Argument::Flags => Ok(ir.ptr_type()),
             // An invariant of a type that cannot be passed is an error only if it is used: i64 stands in.
             Argument::Scalar(ScalarArg::Invariant(i)) => {
-                Ok(slot_type(ir, host_type(scop.invariants[*i].value.0)).unwrap_or(ir.i64_type()))
+                Ok(slot_type(ir, host_type(scop.invariants[*i].value)).unwrap_or(ir.i64_type()))
             }
             Argument::Scalar(_) => Ok(ir.i64_type()),
         })

@@ -61,10 +61,7 @@ use pollyrs_scop::{ArrayId, Scop};
 /// [`CodegenError::Unsupported`](crate::CodegenError::Unsupported) for instructions that cannot run on a
 /// device; [`CodegenError::Internal`](crate::CodegenError::Internal) if an earlier stage broke an invariant.
 /// The host module is not touched.
-///
-/// # Safety
-/// `host_module` is a live module, and all handles in `scop` are values of it.
-pub unsafe fn build_kernels(host_module: Module, scop: &Scop, mapped: &MappedScop) -> Result<KernelModule> {
+pub fn build_kernels(host_module: Module, scop: &Scop, mapped: &MappedScop) -> Result<KernelModule> {
     let context = host_module.context();
     // SAFETY: a live context; the module is ours, and what is made of it goes ahead of it.
     let owned = unsafe { OwnedModule::new(context.new_module(&identifier(&scop.name))) };

@@ -55,11 +55,11 @@ pub(crate) fn entry<'a, S>(draft: &Draft<'_, 'a>, storage: S) -> Result<KernelBu
                 names.insert(kernel.host_params[h].clone(), v);
             }
             Argument::Scalar(ScalarArg::Invariant(n)) => {
-                let handle = scop.invariants[n].value.0;
+                let handle = scop.invariants[n].value;
                 let ty = host_type(handle);
                 if slot_type(ir, ty).is_some() {
                     let narrow = ty.int_width().is_some_and(|w| w != 32 && w != 64);
-                    invariants.insert(handle, if narrow { ir.trunc(v, ty) } else { v });
+                    invariants.insert(handle.address(), if narrow { ir.trunc(v, ty) } else { v });
                 }
             }
             Argument::Scalar(ScalarArg::TileLower(d)) => {

@@ -9,7 +9,6 @@
 use crate::ir::error::{CodegenError, Result};
 use crate::ir::llvm::*;
 use crate::ir::math::{Precision, library_function, library_intrinsic};
-use crate::ir::types::host_type;
 use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::llvm_sys::{LLVMLinkage, LLVMTypeKind};
 use pollyrs_scop::Scop;
@@ -34,10 +33,7 @@ const MOST_INSTRUCTIONS: u64 = 100_000;
 const INLINED: u64 = 2;
 
 /// By statement: instructions of the device that its divisions and functions are, beyond one each.
-///
-/// # Safety
-/// The handles of the SCoP are live.
-pub unsafe fn bulk(scop: &Scop) -> Vec<u32> {
+pub fn bulk(scop: &Scop) -> Vec<u32> {
     let of = |i: Value| {
         let wide = |ty: Type| match ty.kind() {
             LLVMTypeKind::LLVMDoubleTypeKind => 1,
@@ -45,20 +41,20 @@ pub unsafe fn bulk(scop: &Scop) -> Vec<u32> {
             _ => 0,
         };
         match i.opcode() {
-            LLVMFDiv => DIVISION[wide(host_type(i.address()))],
+            LLVMFDiv => DIVISION[wide(i.ty())],
             LLVMSDiv | LLVMUDiv | LLVMSRem | LLVMURem => {
                 let constant = i.operand(1).is_constant_int();
                 let table = if constant { BY_CONSTANT } else { INTEGER_DIVISION };
-                table[wide(host_type(i.address()))]
+                table[wide(i.ty())]
             }
-            LLVMFRem => FUNCTION[wide(host_type(i.address()))],
+            LLVMFRem => FUNCTION[wide(i.ty())],
             LLVMCall => {
                 let name = i.callee().name();
                 let long = library_function(&name).or_else(|| library_intrinsic(&name));
                 match long {
                     Some(f) => FUNCTION[usize::from(f.precision == Precision::Double)],
                     None if name.starts_with("sqrt") || name.starts_with("llvm.sqrt.") => {
-                        DIVISION[wide(host_type(i.address()))]
+                        DIVISION[wide(i.ty())]
                     }
                     None => 0,
                 }

@@ -208,7 +208,7 @@ fn compute(k: &mut KernelBuilder<'_>, product: &Product<'_, '_>, t0: Value, n: V
         let mut given = BTreeMap::new();
         let mut give = |access: usize, v: Value| match s.accesses[access].value {
             AccessValue::Instruction(i) => {
-                given.insert(i.0, v);
+                given.insert(i.address(), v);
                 Ok(())
             }
             _ => internal("an access of an update that is no instruction"),

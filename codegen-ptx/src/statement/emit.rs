@@ -42,7 +42,7 @@ pub(crate) struct Instance<'p> {
 /// The instructions of a statement's update if it was regrouped.
 fn wraps(s: &Statement) -> Vec<usize> {
     let update = s.reduction.iter().filter(|r| r.regrouped).flat_map(|r| &r.update);
-    update.chain(s.updates.iter().flat_map(|u| &u.chain)).map(|v| v.0).collect()
+    update.chain(s.updates.iter().flat_map(|u| &u.chain)).map(|v| v.address()).collect()
 }
 
 /// Whether kernels report values of the statement's update that are NaNs.
@@ -96,16 +96,16 @@ pub(crate) fn emit_statement<'k, S: Storage<'k>>(
     let mut instance = instance(k, emit, id, iterators)?;
     for (i, a) in statement.accesses.iter().enumerate() {
         if let AccessValue::ScalarRead(v) = a.value {
-            let read = read_cell(k, &mut instance, id, i, a, v.0)?;
-            instance.values.insert(v.0, read);
+            let read = read_cell(k, &mut instance, id, i, a, host_value(v))?;
+            instance.values.insert(v.address(), read);
         }
     }
-    let within = |i: usize| match &statement.subregion {
-        Some(r) => r.blocks.iter().any(|b| b.0 == subregion::block_of(i)),
+    let within = |i: pollyrs_scop::ValueHandle| match &statement.subregion {
+        Some(r) => r.blocks.iter().any(|b| b.address() == subregion::block_of(i)),
         None => false,
     };
     let only_stores = S::only_stores(k);
-    for i in statement.body.iter().filter(|i| !within(i.0)) {
+    for i in statement.body.iter().filter(|i| !within(**i)) {
         if !only_stores || calls::is_store(host_value(*i)) {
             emit_instruction(k, &mut instance, statement, host_value(*i))?;
         }
@@ -158,13 +158,13 @@ pub(crate) fn emit_operand<'k, S: Storage<'k>>(
     let statement = &scop.statements[id.0];
     let mut needed = vec![v.address()];
     for i in statement.body.iter().rev() {
-        if needed.contains(&i.0) {
+        if needed.contains(&i.address()) {
             let count = host_value(*i).operand_count();
             needed.extend((0..count).map(|o| host_value(*i).operand(o).address()));
         }
     }
     let mut instance = instance(k, emit, id, iterators)?;
-    for i in statement.body.iter().filter(|i| needed.contains(&i.0)) {
+    for i in statement.body.iter().filter(|i| needed.contains(&i.address())) {
         emit_instruction(k, &mut instance, statement, host_value(*i))?;
     }
     resolve(k, &mut instance, v)
@@ -192,7 +192,7 @@ pub(crate) fn emit_stored<'k, S: Storage<'k>>(
     let store = statement.accesses.get(write).map(|a| a.value);
     for i in &statement.body {
         let value = host_value(*i);
-        if instance.values.contains_key(&i.0) {
+        if instance.values.contains_key(&i.address()) {
             continue;
         }
         match value.opcode() {
@@ -282,10 +282,10 @@ fn read_cell<'k, S: Storage<'k>>(
     id: StmtId,
     at: usize,
     a: &Access,
-    v: usize,
+    v: Value,
 ) -> Result<Value> {
     let bytes = k.scop.array(a.array).elem.bytes();
-    let ty = host_value(pollyrs_scop::ValueHandle(v)).ty();
+    let ty = v.ty();
     let wide = cell_type(k, ty, bytes)?;
     let subscript = |d: usize| n.emit.emit_int(&n.plan.subscripts[at][d]);
     if k.scop.array(a.array).is_memory()
@@ -298,7 +298,7 @@ fn read_cell<'k, S: Storage<'k>>(
     let what = n.what.clone();
     let read = team::loaded(k, a, wide, |k| {
         k.ir.note(&what, &k.scop.array(a.array).display);
-        let read = k.ir.load_aligned(wide, from, cell_align(k, a, host_value(pollyrs_scop::ValueHandle(v))));
+        let read = k.ir.load_aligned(wide, from, cell_align(k, a, v));
         early::mark(k, (id, at), read);
         Ok(read)
     })?;
@@ -351,7 +351,7 @@ pub(crate) fn resolve<'k, S: Storage<'k>>(
         n.values.insert(handle, value);
         return Ok(value);
     }
-    if let Some(v) = invariant(k, handle)? {
+    if let Some(v) = invariant(k, v)? {
         return Ok(v);
     }
     if v.is_constant_int() || v.is_constant_real() {
@@ -375,7 +375,7 @@ pub(crate) fn emit_instruction<'k, S: Storage<'k>>(
     use LLVMOpcode::*;
     let opcode = i.opcode();
     if let Some(r) = s.reduction.as_ref().filter(|_| opcode == LLVMFCmp && reports_nan(s))
-        && r.update.iter().any(|v| v.0 == i.address())
+        && r.update.iter().any(|v| v.address() == i.address())
     {
         let value = resolve(k, n, host_value(r.value))?;
         errno::report_nan(k, value)?;
@@ -448,8 +448,7 @@ fn emit_access<'k, S: Storage<'k>>(
     }
     let is_load = opcode == LLVMOpcode::LLVMLoad;
     let found = s.accesses.iter().enumerate().find(|(_, a)| {
-        a.value == AccessValue::Instruction(pollyrs_scop::ValueHandle(i.address()))
-            && (a.kind == AccessKind::Read) == is_load
+        a.value == AccessValue::Instruction(handle_of(i)) && (a.kind == AccessKind::Read) == is_load
     });
     let Some((at, access)) = found else {
         return internal(format!("{} has no access in {}", i.text(), s.name));

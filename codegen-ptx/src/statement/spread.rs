@@ -64,7 +64,7 @@ pub(super) fn emit<'k, S: Storage<'k>>(
         let phi = host_value(v);
         entered.push((phi, ir.phi(phi.ty(), &[])));
     }
-    let first = |v: ValueHandle| match entered.iter().find(|(phi, _)| phi.address() == v.0) {
+    let first = |v: ValueHandle| match entered.iter().find(|(phi, _)| phi.address() == v.address()) {
         Some((_, copy)) => Ok(*copy),
         None => internal("a value that no iteration begins with"),
     };
@@ -72,7 +72,7 @@ pub(super) fn emit<'k, S: Storage<'k>>(
     let wide = |v: Value| if v.ty().int_width() == Some(64) { v } else { ir.zext(v, ir.i64_type()) };
     let count = wide(ir.binary(LLVMOpcode::LLVMSub, end, start));
     let lane = lane(k);
-    let counting = spread.counting.iter().map(|(phi, _, step)| Ok((phi.0, first(*phi)?, *step)));
+    let counting = spread.counting.iter().map(|(phi, _, step)| Ok((phi.address(), first(*phi)?, *step)));
     let of = Shared {
         l,
         count,
@@ -101,12 +101,12 @@ pub(super) fn emit<'k, S: Storage<'k>>(
             Some((op, _)) => combined(k, *op, v, lane)?,
             None => v,
         };
-        n.values.remove(&c.phi.0);
-        n.values.insert(c.next.0, v);
+        n.values.remove(&c.phi.address());
+        n.values.insert(c.next.address(), v);
     }
     for ((phi, from, step), (_, following, _)) in of.counting.iter().zip(&spread.counting) {
         n.values.insert(*phi, counted(k, *from, ir.sub(count, ir.int(1)), *step));
-        n.values.insert(following.0, counted(k, *from, count, *step));
+        n.values.insert(following.address(), counted(k, *from, count, *step));
     }
     ir.br(l.exit);
     Ok(entered)
@@ -204,22 +204,22 @@ fn alone<'k, S: Storage<'k>>(
     for (phi, from, step) in &of.counting {
         n.values.insert(*phi, counted(k, *from, iteration, *step));
     }
-    let after: BTreeSet<usize> = spread.after.iter().map(|v| v.0).collect();
+    let after: BTreeSet<usize> = spread.after.iter().map(|v| v.address()).collect();
     for i in of.l.body.iter().filter(|i| !after.contains(&i.address())) {
         emit_instruction(k, n, s, *i)?;
     }
     let mut values = BTreeMap::new();
     for v in &of.needed.values {
-        values.insert(*v, resolve(k, n, host_value(ValueHandle(*v)))?);
+        values.insert(v.address(), resolve(k, n, *v)?);
     }
     for i in &of.needed.products {
-        let [a, b] = [0, 1].map(|at| host_value(ValueHandle(*i)).operand(at));
+        let [a, b] = [0, 1].map(|at| i.operand(at));
         let (a, b) = (resolve(k, n, a)?, resolve(k, n, b)?);
-        values.insert(*i, ir.binary(LLVMOpcode::LLVMFMul, a, b));
+        values.insert(i.address(), ir.binary(LLVMOpcode::LLVMFMul, a, b));
     }
     for (c, v) in spread.carried.iter().zip(handed).filter(|(c, _)| c.regrouped.is_some()) {
-        n.values.insert(c.phi.0, *v);
-        n.wraps.push(c.next.0);
+        n.values.insert(c.phi.address(), *v);
+        n.wraps.push(c.next.address());
         emit_instruction(k, n, s, host_value(c.next))?;
         let part = resolve(k, n, host_value(c.next))?;
         *v = there.map_or(part, |there| ir.select(there, part, *v));
@@ -237,35 +237,33 @@ fn counted<S>(k: &KernelBuilder<'_, S>, from: Value, number: Value, step: i64) -
 
 /// What the instructions in the program's order need of an iteration, by host value.
 struct Needed {
-    values: BTreeSet<usize>,
+    values: BTreeSet<Value>,
     /// Products of fused updates, which are added to what is handed on.
-    products: BTreeSet<usize>,
+    products: BTreeSet<Value>,
 }
 
 fn needed(spread: &Spread, body: &[Value]) -> Result<Needed> {
-    let after: BTreeSet<usize> = spread.after.iter().map(|v| v.0).collect();
-    let phis: BTreeSet<usize> = spread.carried.iter().map(|c| c.phi.0).collect();
-    let alone = |v: usize| !after.contains(&v) && !phis.contains(&v);
+    let after: BTreeSet<usize> = spread.after.iter().map(|v| v.address()).collect();
+    let phis: BTreeSet<usize> = spread.carried.iter().map(|c| c.phi.address()).collect();
+    let alone = |v: Value| !after.contains(&v.address()) && !phis.contains(&v.address());
     // (What comes from elsewhere is known in front of the loop.)
-    let inside = |v: usize| {
-        body.contains(&host_value(ValueHandle(v))) || spread.counting.iter().any(|(phi, ..)| phi.0 == v)
-    };
+    let inside =
+        |v: Value| body.contains(&v) || spread.counting.iter().any(|(phi, ..)| phi.address() == v.address());
     let mut out = Needed { values: BTreeSet::new(), products: BTreeSet::new() };
-    for i in body.iter().filter(|i| alone(i.address())) {
-        let operands = i.operand_count();
-        if (0..operands).any(|o| !alone(i.operand(o).address())) {
+    for i in body.iter().filter(|i| alone(**i)) {
+        if i.operands().into_iter().any(|o| !alone(o)) {
             return internal("an iteration that needs another one");
         }
     }
     for i in ordered(spread) {
-        let arguments: Vec<usize> = arguments(i).into_iter().map(|v| v.address()).collect();
+        let arguments = arguments(i);
         if is_fused(i) && alone(arguments[0]) && alone(arguments[1]) && !alone(arguments[2]) {
-            out.products.insert(i.address());
+            out.products.insert(i);
         } else {
             out.values.extend(arguments.into_iter().filter(|v| alone(*v) && inside(*v)));
         }
     }
-    let handed = spread.carried.iter().filter(|c| c.regrouped.is_none()).map(|c| c.next.0);
+    let handed = spread.carried.iter().filter(|c| c.regrouped.is_none()).map(|c| host_value(c.next));
     out.values.extend(handed.filter(|v| alone(*v) && inside(*v)));
     Ok(out)
 }
@@ -343,14 +341,14 @@ fn step<'k, S: Storage<'k>>(
     let mut products = BTreeMap::new();
     for (v, value) in own {
         let passed = shuffle::of_team(k, *value, j)?;
-        match of.needed.products.contains(v) {
+        match of.needed.products.iter().any(|p| p.address() == *v) {
             true => products.insert(*v, passed),
             false => n.values.insert(*v, passed),
         };
     }
     let in_order = |c: &&Carried| c.regrouped.is_none();
     for (c, v) in spread.carried.iter().zip(handed.iter()).filter(|(c, _)| in_order(c)) {
-        n.values.insert(c.phi.0, *v);
+        n.values.insert(c.phi.address(), *v);
     }
     for i in ordered(spread) {
         match products.get(&i.address()) {

@@ -38,19 +38,19 @@ pub(crate) fn emit<'k, S: Storage<'k>>(
     operands_in_front(k, n, s, r, &body)?;
     let function = ir.block().function();
     let mut blocks: BTreeMap<usize, Block> =
-        r.blocks.iter().map(|b| (b.0, ir.append_block(function, "within"))).collect();
+        r.blocks.iter().map(|b| (b.address(), ir.append_block(function, "within"))).collect();
     let after = ir.append_block(function, "behind");
-    blocks.insert(r.exit.0, after);
+    blocks.insert(r.exit.address(), after);
     let here = ir.block();
-    branch(k, n, r.head.0, &blocks)?;
-    let mut ends = BTreeMap::from([(r.head.0, here)]);
+    branch(k, n, r.head, &blocks)?;
+    let mut ends = BTreeMap::from([(r.head.address(), here)]);
     let (mut phis, mut counters, mut entered) = (Vec::new(), Vec::new(), Vec::new());
     for b in &r.blocks {
-        ir.at_end(blocks[&b.0]);
-        let own = body.get(&b.0).map_or(&[][..], |v| v);
+        ir.at_end(blocks[&b.address()]);
+        let own = body.get(&b.address()).map_or(&[][..], |v| v);
         if let Some(l) = shared_loop(k, r, *b, own, &blocks) {
-            entered.push((b.0, spread::emit(k, n, s, &l)?));
-            ends.insert(b.0, ir.block());
+            entered.push((b.address(), spread::emit(k, n, s, &l)?));
+            ends.insert(b.address(), ir.block());
             continue;
         }
         for phi in own.iter().copied().filter(|i| i.is_phi()) {
@@ -66,8 +66,8 @@ pub(crate) fn emit<'k, S: Storage<'k>>(
         for i in own.iter().filter(|i| !i.is_phi()) {
             emit_instruction(k, n, s, *i)?;
         }
-        ends.insert(b.0, ir.block());
-        branch(k, n, b.0, &blocks)?;
+        ends.insert(b.address(), ir.block());
+        branch(k, n, *b, &blocks)?;
     }
     for (phi, copy) in phis {
         join(k, n, (phi, copy), &ends)?;
@@ -80,8 +80,8 @@ pub(crate) fn emit<'k, S: Storage<'k>>(
         }
     }
     for (l, counter) in counters {
-        let inside: BTreeSet<usize> = l.blocks.iter().map(|b| b.0).collect();
-        for from in predecessors(l.header.0) {
+        let inside: BTreeSet<usize> = l.blocks.iter().map(|b| b.address()).collect();
+        for from in predecessors(l.header) {
             let Some(end) = ends.get(&from).copied() else {
                 return internal("a loop of a subregion is entered from outside");
             };
@@ -95,10 +95,10 @@ pub(crate) fn emit<'k, S: Storage<'k>>(
     for a in &s.accesses {
         let AccessValue::ScalarWrite(v) = a.value else { continue };
         let phi = host_value(v);
-        let leaves = phi.is_phi() && phi.block().address() == r.exit.0;
-        if leaves && !n.values.contains_key(&v.0) {
+        let leaves = phi.is_phi() && phi.block().address() == r.exit.address();
+        if leaves && !n.values.contains_key(&v.address()) {
             let copy = ir.phi(phi.ty(), &[]);
-            n.values.insert(v.0, copy);
+            n.values.insert(v.address(), copy);
             join(k, n, (phi, copy), &ends)?;
         }
     }
@@ -115,18 +115,18 @@ fn shared_loop<'r, S>(
 ) -> Option<spread::Loop<'r>> {
     let (at, l) = r.loops.iter().enumerate().find(|(_, l)| l.header == b)?;
     let spread = l.spread.as_ref().filter(|_| k.kernel.team > 1)?;
-    let successors: Vec<usize> = block_at(b.0)?.successors().into_iter().map(Block::address).collect();
-    let exit = blocks.get(successors.iter().find(|s| **s != b.0)?).copied()?;
+    let successors: Vec<usize> = host_block(b)?.successors().into_iter().map(Block::address).collect();
+    let exit = blocks.get(successors.iter().find(|s| **s != b.address())?).copied()?;
     let body = own.iter().copied().filter(|i| !i.is_phi()).collect();
     Some(spread::Loop { at, spread, body, exit })
 }
 
 /// The body's instructions in the subregion.
 fn by_block(s: &Statement, r: &Subregion) -> BTreeMap<usize, Vec<Value>> {
-    let blocks: BTreeSet<usize> = r.blocks.iter().map(|b| b.0).collect();
+    let blocks: BTreeSet<usize> = r.blocks.iter().map(|b| b.address()).collect();
     let mut out: BTreeMap<usize, Vec<Value>> = BTreeMap::new();
     for i in &s.body {
-        let at = block_of(i.0);
+        let at = block_of(*i);
         if blocks.contains(&at) {
             out.entry(at).or_default().push(host_value(*i));
         }
@@ -134,20 +134,15 @@ fn by_block(s: &Statement, r: &Subregion) -> BTreeMap<usize, Vec<Value>> {
     out
 }
 
-/// A block of the host by its handle.
-fn block_at(block: usize) -> Option<Block> {
-    host_block(ValueHandle(block))
-}
-
 /// The block of a body instruction.
-pub(crate) fn block_of(i: usize) -> usize {
-    host_value(ValueHandle(i)).block().address()
+pub(crate) fn block_of(i: ValueHandle) -> usize {
+    host_value(i).block().address()
 }
 
 /// The blocks with an edge to `block`, once for each edge.
-fn predecessors(block: usize) -> Vec<usize> {
+fn predecessors(block: ValueHandle) -> Vec<usize> {
     // Its users are terminators and constants.
-    let users = block_at(block).map(|b| b.as_value().users()).unwrap_or_default();
+    let users = host_block(block).map(|b| b.as_value().users()).unwrap_or_default();
     users.into_iter().filter(|u| u.is_terminator()).map(|u| u.block().address()).collect()
 }
 
@@ -169,7 +164,7 @@ fn operands_in_front<'k, S: Storage<'k>>(
                 if opcode == LLVMOpcode::LLVMStore {
                     used.push(i.operand(0));
                 }
-                let of = |a: &&Access| a.value == AccessValue::Instruction(ValueHandle(i.address()));
+                let of = |a: &&Access| a.value == AccessValue::Instruction(handle_of(i));
                 let within = s.accesses.iter().filter(of).filter_map(|a| a.within.as_ref());
                 used.extend(within.flat_map(|w| &w.values).map(|c| host_value(c.value)));
             }
@@ -183,14 +178,14 @@ fn operands_in_front<'k, S: Storage<'k>>(
         }
     }
     for b in r.blocks.iter().chain([&r.head]) {
-        used.extend(condition(b.0));
+        used.extend(condition(*b));
     }
     for a in &s.accesses {
         if let AccessValue::ScalarWrite(v) = a.value
             && host_value(v).is_phi()
-            && block_of(v.0) == r.exit.0
+            && block_of(v) == r.exit.address()
         {
-            let inside = |b: usize| b == r.head.0 || r.blocks.iter().any(|o| o.0 == b);
+            let inside = |b: usize| b == r.head.address() || r.blocks.iter().any(|o| o.address() == b);
             used.extend(incoming(host_value(v)).into_iter().filter(|(_, b)| inside(*b)).map(|(v, _)| v));
         }
     }
@@ -209,8 +204,8 @@ fn incoming(phi: Value) -> Vec<(Value, usize)> {
 }
 
 /// The condition of a block's branch.
-fn condition(block: usize) -> Option<Value> {
-    let t = block_at(block)?.terminator()?;
+fn condition(block: ValueHandle) -> Option<Value> {
+    let t = host_block(block)?.terminator()?;
     t.is_conditional().then(|| t.condition())
 }
 
@@ -218,10 +213,10 @@ fn condition(block: usize) -> Option<Value> {
 fn branch<'k, S: Storage<'k>>(
     k: &mut KernelBuilder<'k, S>,
     n: &mut Instance<'_>,
-    block: usize,
+    block: ValueHandle,
     blocks: &BTreeMap<usize, Block>,
 ) -> Result<()> {
-    let Some(t) = block_at(block).and_then(Block::terminator) else {
+    let Some(t) = host_block(block).and_then(Block::terminator) else {
         return internal("a block without a terminator");
     };
     let to = t.successors().into_iter().map(|s| blocks.get(&s.address()).copied());

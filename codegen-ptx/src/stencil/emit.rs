@@ -54,11 +54,11 @@ pub(super) fn emit_kernel(input: Input<'_>) -> Result<u32> {
                 names.insert(input.scop.params[*p].name.clone(), v);
             }
             ScalarArg::Invariant(at) => {
-                let handle = input.scop.invariants[*at].value.0;
+                let handle = input.scop.invariants[*at].value;
                 let ty = host_type(handle);
                 if slot_type(ir, ty).is_some() {
                     let narrow = ty.int_width().is_some_and(|w| w != 32 && w != 64);
-                    invariants.insert(handle, if narrow { ir.trunc(v, ty) } else { v });
+                    invariants.insert(handle.address(), if narrow { ir.trunc(v, ty) } else { v });
                 }
             }
             ScalarArg::Stencil(s) => {

@@ -269,7 +269,7 @@ fn without_blocks(
     let mut types = vec![ir.ptr_type(); arrays.len()];
     types.extend(args.iter().map(|a| match a {
         ScalarArg::Invariant(i) => {
-            slot_type(ir, host_type(scop.invariants[*i].value.0)).unwrap_or(ir.i64_type())
+            slot_type(ir, host_type(scop.invariants[*i].value)).unwrap_or(ir.i64_type())
         }
         _ => ir.i64_type(),
     }));

@@ -451,7 +451,7 @@ impl<'a> Tile<'a> {
                     return internal("a stencil reads a scalar");
                 };
                 let Some(case) = r.case else {
-                    given.insert(load.0, self.operand(node, r, cell, iteration, own)?);
+                    given.insert(load.address(), self.operand(node, r, cell, iteration, own)?);
                     continue;
                 };
                 // Inner rows do not meet a case that is thin along rows; inner columns meet none.
@@ -460,14 +460,14 @@ impl<'a> Tile<'a> {
                     continue;
                 }
                 let (Some(usual), Some(masks)) =
-                    (given.get(&load.0).copied(), self.cases.get(&(number, case)))
+                    (given.get(&load.address()).copied(), self.cases.get(&(number, case)))
                 else {
                     return internal("a case without what it differs from");
                 };
                 let column = masks[cell];
                 let applies = self.holds(self.row_inside(Extent::Case(number, case), row), column);
                 let other = self.operand(node, r, cell, iteration, own)?;
-                given.insert(load.0, ir.select(applies, other, usual));
+                given.insert(load.address(), ir.select(applies, other, usual));
             }
             let coordinates = self.executed((number, step), place, cell, time);
             let mut iterators = vec![time];

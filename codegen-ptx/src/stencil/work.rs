@@ -3,7 +3,6 @@
 use crate::ir::llvm::*;
 use crate::ir::math;
 use crate::ir::math::Callee;
-use crate::ir::types::host_type;
 use crate::ops::{quick, roots};
 use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::llvm_sys::LLVMTypeKind;
@@ -25,7 +24,7 @@ const FUNCTION: f64 = 24.0;
 pub fn work(scop: &Scop) -> Vec<f64> {
     let cost = |i: Value| {
         let (opcode, wide) = {
-            let kind = host_type(i.address()).kind();
+            let kind = i.ty().kind();
             (i.opcode(), kind == LLVMTypeKind::LLVMDoubleTypeKind)
         };
         match opcode {

@@ -97,17 +97,13 @@ fn buffered(t: &Tiled<'_>, id: StmtId, at: usize) -> bool {
 
 /// Whether some statement minds which operands it gets ([`minds_operands_of`]).
 pub(super) fn minds_operands(k: &KernelBuilder<'_>) -> bool {
-    // SAFETY: the SCoP that is being compiled.
-    unsafe { minds_operands_of(k.scop) }
+    minds_operands_of(k.scop)
 }
 
 /// Whether some statement minds which operands it gets, so that no point may be computed with others than the
 /// program's: it divides integers, which may trap on a host, or it reports that `errno` would be set or that
 /// a check failed.
-///
-/// # Safety
-/// The handles of the SCoP are live.
-pub unsafe fn minds_operands_of(scop: &pollyrs_scop::Scop) -> bool {
+pub fn minds_operands_of(scop: &pollyrs_scop::Scop) -> bool {
     use inkwell::llvm_sys::LLVMOpcode::{LLVMCall, LLVMSDiv, LLVMSRem, LLVMUDiv, LLVMURem};
     scop.statements.iter().any(reports_nan)
         || scop.statements.iter().flat_map(|s| &s.body).any(|i| {

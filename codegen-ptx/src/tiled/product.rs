@@ -36,10 +36,7 @@ struct Product {
 }
 
 /// The statements of a SCoP that fuse a product of doubles into a sum and do nothing else.
-///
-/// # Safety
-/// The handles of the SCoP are live.
-pub unsafe fn products(scop: &Scop) -> Vec<StmtId> {
+pub fn products(scop: &Scop) -> Vec<StmtId> {
     (0..scop.statements.len())
         .map(StmtId)
         .filter(|id| Product::of(scop, &scop.statements[id.0]).is_some())
@@ -49,10 +46,7 @@ pub unsafe fn products(scop: &Scop) -> Vec<StmtId> {
 /// The statements whose last operation waits for another one of the same instance: a product that may not be
 /// fused into its sum, or a factor that is computed from several elements, such as the difference in a sum of
 /// squares. Each point of a thread then needs a register more for a while.
-///
-/// # Safety
-/// The handles of the SCoP are live.
-pub unsafe fn chained(scop: &Scop) -> Vec<StmtId> {
+pub fn chained(scop: &Scop) -> Vec<StmtId> {
     let all = (0..scop.statements.len()).map(StmtId);
     all.filter(|id| waits(&scop.statements[id.0], false)).collect()
 }
@@ -60,7 +54,7 @@ pub unsafe fn chained(scop: &Scop) -> Vec<StmtId> {
 /// Whether the last operation of a statement waits for another one, see [`chained`]; `fused`: also if it adds
 /// what a fused product gives.
 pub(super) fn waits(s: &Statement, fused: bool) -> bool {
-    let inside = |v: Value| s.body.iter().any(|b| b.0 == v.address());
+    let inside = |v: Value| s.body.iter().any(|b| b.address() == v.address());
     let mixed = |v: Value| {
         let mut seen = BTreeSet::new();
         elements(s, v, &mut seen) > 1
@@ -91,7 +85,7 @@ pub(super) fn waits(s: &Statement, fused: bool) -> bool {
 
 /// How many loads of a statement a value is computed from, without those in `seen`.
 fn elements(s: &Statement, v: Value, seen: &mut BTreeSet<usize>) -> usize {
-    if !s.body.iter().any(|b| b.0 == v.address()) || !seen.insert(v.address()) {
+    if !s.body.iter().any(|b| b.address() == v.address()) || !seen.insert(v.address()) {
         return 0;
     }
     match v.opcode() {
@@ -122,14 +116,14 @@ impl Product {
             AccessValue::ScalarWrite(v) => host_value(v),
             AccessValue::ScalarRead(_) => return None,
         };
-        let inside = |v: Value| s.body.iter().any(|b| b.0 == v.address());
+        let inside = |v: Value| s.body.iter().any(|b| b.address() == v.address());
         let before = |v: Value| {
             s.accesses.iter().any(|a| {
                 let value = match a.value {
                     AccessValue::Instruction(v) | AccessValue::ScalarRead(v) => v,
                     AccessValue::ScalarWrite(_) => return false,
                 };
-                a.kind == AccessKind::Read && a.array == write.array && value.0 == v.address()
+                a.kind == AccessKind::Read && a.array == write.array && value.address() == v.address()
             })
         };
         if !inside(sum) {
@@ -205,15 +199,14 @@ impl<'n> Fragments<'n> {
 /// dimension `m`.
 fn free_of(k: &KernelBuilder<'_>, id: StmtId, s: &Statement, v: Value, m: usize) -> bool {
     let Some(t) = &k.storage else { return false };
-    if !s.body.iter().any(|b| b.0 == v.address()) {
+    if !s.body.iter().any(|b| b.address() == v.address()) {
         let constant = v.is_constant_real();
         return constant || k.invariants.contains_key(&v.address());
     }
     match v.opcode() {
         LLVMLoad => {
             let at = s.accesses.iter().position(|a| {
-                a.kind == AccessKind::Read
-                    && a.value == AccessValue::Instruction(pollyrs_scop::ValueHandle(v.address()))
+                a.kind == AccessKind::Read && a.value == AccessValue::Instruction(handle_of(v))
             });
             let group = t.buffers.iter().map(|b| &t.tiling.panels[b.panel].groups[b.group]);
             at.and_then(|at| group.into_iter().find(|g| g.accesses.contains(&(id, at))))

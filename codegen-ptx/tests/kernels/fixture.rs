@@ -12,6 +12,12 @@ use pollyrs_schedule::{BlockDim, GridDim, MappedKernel, MappedScop, Placement};
 use pollyrs_scop::*;
 use std::ffi::c_void;
 
+/// A handle of a value or block of the test's module, or of nothing.
+fn handle(address: usize) -> ValueHandle {
+    // SAFETY: the module outlives the SCoP.
+    unsafe { ValueHandle::new(address) }
+}
+
 pub struct Fixture<'c> {
     pub module: Module<'c>,
     pub scop: Scop,
@@ -27,7 +33,7 @@ impl<'c> Fixture<'c> {
         let ctx = isl::Context::new();
         // SAFETY: a live module.
         let entry = unsafe { ir::Module::new(module.as_mut_ptr()) }.function("f").unwrap().entry();
-        let entry = ValueHandle(entry.address());
+        let entry = handle(entry.address());
         let params = params.iter().map(|p| Param {
             name: p.to_string(),
             display: p.to_string(),
@@ -68,7 +74,7 @@ impl<'c> Fixture<'c> {
         let stores = stores.map(|(n, i)| (format!("store {n}"), i));
         let named = f.params().into_iter().chain(f.instructions()).map(|v| (v.name(), v));
         let found = stores.chain(named).find(|(own, _)| own == name);
-        ValueHandle(found.unwrap_or_else(|| panic!("no value {name}")).1.address())
+        handle(found.unwrap_or_else(|| panic!("no value {name}")).1.address())
     }
 
     /// The module, which lives as long as the fixture.
@@ -81,9 +87,9 @@ impl<'c> Fixture<'c> {
     pub fn array(&mut self, name: &str, elem: ElemType, sizes: &[&str], private: bool) -> ArrayId {
         let size = |s: &&str| (!s.is_empty()).then(|| isl::PwAff::read(&self.scop.ctx, s).unwrap());
         let kind = if private {
-            ArrayKind::Scalar { value: ValueHandle(0), live_out: false }
+            ArrayKind::Scalar { value: handle(0), live_out: false }
         } else {
-            ArrayKind::Memory { base: ValueHandle(0) }
+            ArrayKind::Memory { base: handle(0) }
         };
         let sizes = sizes.iter().map(size).collect();
         self.scop.arrays.push(Array {
@@ -190,8 +196,7 @@ impl<'c> Fixture<'c> {
             late: None,
             divides: false,
         };
-        // SAFETY: the fixture's module is live and its handles are of it.
-        unsafe { build_kernels(self.ir(), &self.scop, &mapped) }
+        build_kernels(self.ir(), &self.scop, &mapped)
     }
 }
 

@@ -111,7 +111,8 @@ impl Request<'_> {
 /// `None`: nothing could stay. `scops` are those of the function.
 pub fn plan(request: &Request<'_>, scops: &[&Scop]) -> Option<Plan> {
     let analyses = request.analyses;
-    let inside: BTreeSet<usize> = scops.iter().flat_map(|s| s.region.blocks.iter().map(|b| b.0)).collect();
+    let inside: BTreeSet<usize> =
+        scops.iter().flat_map(|s| s.region.blocks.iter().map(|b| b.address())).collect();
     let calls = lent_calls(request, &inside);
     let cfg = Cfg::new(analyses, inside, &calls);
     // A first look that costs nothing: does a SCoP run after a SCoP?
@@ -228,7 +229,7 @@ fn masks(analyses: &Analyses<'_>, scop: &Scop, objects: &mut Vec<LLVMValueRef>) 
     let mut masks = BTreeMap::new();
     for (i, array) in scop.arrays.iter().enumerate() {
         let ArrayKind::Memory { base } = array.kind else { continue };
-        let own = analyses.underlying_objects(base.0 as LLVMValueRef);
+        let own = analyses.underlying_objects(base.address() as LLVMValueRef);
         if own.is_empty() || !own.iter().all(|v| computed_once(analyses, *v)) {
             continue;
         }
@@ -309,7 +310,7 @@ impl Cfg {
         barriers: &BTreeSet<usize>,
     ) -> BTreeSet<usize> {
         let mut reached = BTreeSet::new();
-        let mut work: Vec<usize> = scops.iter().map(|s| s.region.exit.0).collect();
+        let mut work: Vec<usize> = scops.iter().map(|s| s.region.exit.address()).collect();
         let next = |block| self.successors.get(&block).into_iter().flatten();
         work.extend(calls.iter().flat_map(|(call, _)| next(block_of(*call))));
         while let Some(block) = work.pop() {
@@ -329,7 +330,7 @@ impl Cfg {
     ) -> bool {
         let after = self.after(scops, calls, barriers);
         let blocks: Vec<usize> = calls.iter().map(|(call, _)| block_of(*call)).collect();
-        scops.iter().any(|s| after.contains(&s.region.entry.0))
+        scops.iter().any(|s| after.contains(&s.region.entry.address()))
             || blocks.iter().enumerate().any(|(i, b)| after.contains(b) || blocks[..i].contains(b))
     }
 }

@@ -248,8 +248,7 @@ impl Attempts<'_> {
             (wish.nests, wish.graphs) = (schedule::Nests::Never, schedule::Nests::Never);
         }
         let mapped = Phase::Mapping.time(|| {
-            // SAFETY: detection's handles are live as long as the working copy.
-            unsafe {
+            {
                 (wish.products, wish.chained) = (codegen::products(scop), codegen::chained(scop));
                 (wish.divides, wish.bulk) = (codegen::minds_operands_of(scop), codegen::bulk(scop));
             }
@@ -291,8 +290,7 @@ impl Attempts<'_> {
 
     fn build(&self, mapped: &MappedScop) -> Result<KernelModule, Setback> {
         let (session, scop) = (self.run.session, &self.scheduled.scop);
-        // SAFETY: the module outlives the kernels, which live in its context.
-        let build = || unsafe { codegen::build_kernels(session.ir(), scop, mapped) };
+        let build = || codegen::build_kernels(session.ir(), scop, mapped);
         Phase::Kernels.time(build).map_err(|e| match e {
             CodegenError::Unscoped | CodegenError::Divergent if has_tiles(mapped) => Setback::NoForm,
             e if is_quota(&e) && has_nests(mapped) => Setback::NoCode,

@@ -27,7 +27,7 @@ pub fn among(run: &Run<'_>, analyses: &Analyses<'_>, scops: &[Scop], wish: &Wish
     }
     let forms = run.forms.borrow();
     let is_copy = |scop: &Scop| {
-        let blocks: Vec<_> = scop.region.blocks.iter().map(|b| b.0 as LLVMBasicBlockRef).collect();
+        let blocks: Vec<_> = scop.region.blocks.iter().map(|b| b.address() as LLVMBasicBlockRef).collect();
         let of_origin = run.session.origin(&blocks).and_then(|f| forms.get(&(f as usize)));
         of_origin.is_some_and(|known| known.contains(&scop.form()))
     };

@@ -56,7 +56,7 @@ pub fn search(run: &Run<'_>, analyses: &Analyses<'_>, wish: &Wish<'_>) -> (Vec<C
             let whole = divided.iter().rev().find(|(_, blocks)| blocks.contains(&block));
             whole.map_or(Vec::new(), |(place, _)| place.clone()).into_iter().chain([at]).collect::<Place>()
         };
-        found.extend(round.compiled.into_iter().map(|(at, c)| (place(at, c.scop.region.entry.0), c)));
+        found.extend(round.compiled.into_iter().map(|(at, c)| (place(at, c.scop.region.entry.address()), c)));
         let large = round.seen.iter().filter(|b| b.divides());
         let large =
             large.filter_map(|b| Some((place(b.at, *b.region.blocks.first()?), b.region.blocks.clone())));
@@ -137,7 +137,7 @@ fn search_once(
         let (function, mut location) = (scop.function.clone(), scop.location.clone());
         let (ctx, before) = (scop.ctx.clone(), scop.ctx.operations());
         let hidden = detect_options.counted_stores && scop.stores_in_subregion_loop();
-        let (blocks, loops) = (scop.region.blocks.iter().map(|b| b.0).collect(), scop.loops.len());
+        let (blocks, loops) = (scop.region.blocks.iter().map(|b| b.address()).collect(), scop.loops.len());
         let beside = several_nests(analyses, &scop);
         let dims = scop.statements.iter().filter_map(|s| s.domain.dim(DimType::Set).ok());
         let depth = dims.max().unwrap_or(0);
@@ -192,7 +192,7 @@ fn search_once(
 
 /// Whether a SCoP has more than one outermost loop.
 fn several_nests(analyses: &Analyses<'_>, scop: &Scop) -> bool {
-    let inside: BTreeSet<usize> = scop.region.blocks.iter().map(|b| b.0).collect();
+    let inside: BTreeSet<usize> = scop.region.blocks.iter().map(|b| b.address()).collect();
     let is_inside = |l: &LoopData| inside.contains(&(l.header as usize));
     let loops = analyses.loops();
     let outermost = |l: &&LoopData| is_inside(l) && !l.parent.is_some_and(|p| is_inside(&loops[p.0]));
@@ -213,8 +213,8 @@ fn fuses_apart(run: &Run<'_>, scop: &Scop) -> bool {
 
 /// What is said of a SCoP's loops, or of those around it, and of which loop. One that is off is enough.
 fn switch_of(analyses: &Analyses<'_>, scop: &Scop) -> Option<(Switch, Option<Location>)> {
-    let inside: BTreeSet<usize> = scop.region.blocks.iter().map(|b| b.0).collect();
-    let entry = scop.region.entry.0;
+    let inside: BTreeSet<usize> = scop.region.blocks.iter().map(|b| b.address()).collect();
+    let entry = scop.region.entry.address();
     // Loops with a part in the region are in it, or around it.
     let loops = analyses
         .loops()

@@ -47,7 +47,7 @@ pub fn in_turn(
 
 /// Whether all loops of a SCoP were calls that copy or fill memory.
 fn moves_only(analyses: &Analyses<'_>, scop: &Scop) -> bool {
-    let inside: BTreeSet<usize> = scop.region.blocks.iter().map(|b| b.0).collect();
+    let inside: BTreeSet<usize> = scop.region.blocks.iter().map(|b| b.address()).collect();
     let mut loops = analyses.loops().iter().filter(|l| inside.contains(&(l.header as usize)));
     loops.all(|l| l.moves)
 }
@@ -67,9 +67,9 @@ pub fn accompanies<'c>(
 
 /// The loops around a SCoP.
 fn enclosing(analyses: &Analyses<'_>, scop: &Scop) -> BTreeSet<LoopId> {
-    let inside: BTreeSet<usize> = scop.region.blocks.iter().map(|b| b.0).collect();
+    let inside: BTreeSet<usize> = scop.region.blocks.iter().map(|b| b.address()).collect();
     let mut all = BTreeSet::new();
-    let mut next = analyses.innermost_loop(scop.region.entry.0 as _);
+    let mut next = analyses.innermost_loop(scop.region.entry.address() as _);
     while let Some(l) = next {
         let data = &analyses.loops()[l.0];
         if !inside.contains(&(data.header as usize)) {
@@ -86,7 +86,7 @@ fn objects(analyses: &Analyses<'_>, scop: &Scop) -> BTreeSet<usize> {
         ArrayKind::Memory { base } => Some(base),
         _ => None,
     });
-    bases.flat_map(|b| analyses.underlying_objects(b.0 as _)).map(|o| o as usize).collect()
+    bases.flat_map(|b| analyses.underlying_objects(b.address() as _)).map(|o| o as usize).collect()
 }
 
 #[cfg(test)]

@@ -525,7 +525,7 @@ fn broken_counters() {
             v
         };
         let (load, store) = (handle(AccessKind::Read), handle(AccessKind::MustWrite));
-        vec![pollyrs_scop::Update { load, store, chain: vec![], op, identity: pollyrs_scop::ValueHandle(0) }]
+        vec![pollyrs_scop::Update { load, store, chain: vec![], op, identity: crate::testing::value(0) }]
     };
     s.statements[0].updates = update(&s, pollyrs_scop::UpdateOp::Add);
     let deps = crate::dependences(&s).unwrap();

@@ -207,9 +207,9 @@ fn reduction(text: &str, commutative: bool) -> Scop {
     s.statements[1].reduction = Some(pollyrs_scop::Reduction {
         read: 0,
         write,
-        value: pollyrs_scop::ValueHandle(90),
-        identity: pollyrs_scop::ValueHandle(91),
-        update: if load { vec![pollyrs_scop::ValueHandle(0)] } else { vec![] },
+        value: crate::testing::value(90),
+        identity: crate::testing::value(91),
+        update: if load { vec![crate::testing::value(0)] } else { vec![] },
         commutative,
         numbers: false,
         regrouped: false,
@@ -292,8 +292,8 @@ fn several_of_a_nest_are_cut() {
         s.statements[n].reduction = Some(pollyrs_scop::Reduction {
             read: 0,
             write,
-            value: pollyrs_scop::ValueHandle(90),
-            identity: pollyrs_scop::ValueHandle(91),
+            value: crate::testing::value(90),
+            identity: crate::testing::value(91),
             update: vec![],
             commutative: true,
             numbers: false,
@@ -324,8 +324,8 @@ fn a_sum_beside_longer_loops_is_cut() {
         s.statements[n].reduction = Some(pollyrs_scop::Reduction {
             read: 0,
             write,
-            value: pollyrs_scop::ValueHandle(90),
-            identity: pollyrs_scop::ValueHandle(91),
+            value: crate::testing::value(90),
+            identity: crate::testing::value(91),
             update: vec![],
             commutative: true,
             numbers: false,
@@ -408,7 +408,7 @@ fn the_proof_of_reductions_sees_mistakes() {
     let mut bad = good.clone();
     let start = bad.scop.statements.len() - 2;
     bad.scop.statements[start].accesses[0].value =
-        pollyrs_scop::AccessValue::ScalarWrite(pollyrs_scop::ValueHandle(7));
+        pollyrs_scop::AccessValue::ScalarWrite(crate::testing::value(7));
     assert!(!broken(&bad).is_empty());
     let mut bad = good.clone();
     let rest = &mut bad.scop.statements[start + 1];
@@ -531,16 +531,16 @@ fn pair(text: &str) -> Scop {
     let s1 = &mut s.statements[n.0];
     let mut store = s1.accesses[1].clone();
     store.kind = AccessKind::MustWrite;
-    let place = pollyrs_scop::ValueHandle(92);
-    store.value = pollyrs_scop::AccessValue::ScalarWrite(pollyrs_scop::ValueHandle(93));
+    let place = crate::testing::value(92);
+    store.value = pollyrs_scop::AccessValue::ScalarWrite(crate::testing::value(93));
     s1.accesses.push(store);
     let (write, last) = (s1.accesses.len() - 2, s1.accesses.len() - 1);
-    let identity = pollyrs_scop::ValueHandle(94);
+    let identity = crate::testing::value(94);
     s1.reduction = Some(pollyrs_scop::Reduction {
         read: 0,
         write,
-        value: pollyrs_scop::ValueHandle(90),
-        identity: pollyrs_scop::ValueHandle(91),
+        value: crate::testing::value(90),
+        identity: crate::testing::value(91),
         update: vec![],
         commutative: false,
         numbers: false,

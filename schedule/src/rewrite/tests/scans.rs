@@ -32,8 +32,8 @@ fn total(text: &str) -> Scop {
     s.statements[n].reduction = Some(pollyrs_scop::Reduction {
         read: 0,
         write,
-        value: pollyrs_scop::ValueHandle(90),
-        identity: pollyrs_scop::ValueHandle(91),
+        value: crate::testing::value(90),
+        identity: crate::testing::value(91),
         update: cell.into_iter().flatten().collect(),
         commutative: false,
         numbers: false,
@@ -135,7 +135,7 @@ fn the_proof_of_totals_sees_mistakes() {
     }
     // What is summed up is not what the total adds.
     let mut bad = good.clone();
-    bad.scop.statements[scan.sum.0].body.push(pollyrs_scop::ValueHandle(7));
+    bad.scop.statements[scan.sum.0].body.push(crate::testing::value(7));
     assert!(problems(&s, &bad).iter().any(|b| b.contains("no total in parts")));
     // Without the word of the statement there is none.
     let plain = scop(EXCLUSIVE);
@@ -166,7 +166,7 @@ fn what_waits_for_more_than_a_total_is_none() {
 fn a_total_in_its_own_statement_is_cut() {
     let text = "param n; array y n; scalar s; for k : 0 <= k < n { S1 : s[], y[k] = s[], y[k]; }";
     let mut old = scop(text);
-    let handle = pollyrs_scop::ValueHandle;
+    let handle = crate::testing::value;
     old.statements[0].body = vec![handle(1), handle(50), handle(3)];
     old.statements[0].running = Some(pollyrs_scop::Running {
         update: pollyrs_scop::Reduction {
@@ -208,7 +208,7 @@ const HANDED: [&str; 4] = [
 /// The SCoP of `text` with `S1` as an update, by the value of its second read, of what its last write stores.
 fn handed(text: &str) -> Scop {
     let mut s = scop(text);
-    let handle = pollyrs_scop::ValueHandle;
+    let handle = crate::testing::value;
     let moved = |a: &pollyrs_scop::Access| match a.value {
         pollyrs_scop::AccessValue::Instruction(v) => Some(v),
         _ => None,

@@ -52,7 +52,7 @@ fn the_proof_of_divisions_sees_mistakes() {
         let other = isl::Map::read(&m.scop.ctx, "{ S3[i, j] -> x[i, j + 1] }").unwrap();
         m.scop.statements[3].accesses[1].relation = other;
     });
-    broken(&|m| m.scop.statements[3].body.push(pollyrs_scop::ValueHandle(5)));
+    broken(&|m| m.scop.statements[3].body.push(crate::testing::value(5)));
     broken(&|m| m.scop.statements[3].reduction = None);
     broken(&|m| m.versions.clear());
     broken(&|m| {
