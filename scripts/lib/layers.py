@@ -77,7 +77,7 @@ def crate_files(crate):
     files = {}
     for path in sorted(source.rglob("*.rs")):
         parts = list(path.relative_to(source).with_suffix("").parts)
-        if parts[-1] in ("tests", "testing") or parts[-1].endswith("_tests") or "tests" in parts[:-1]:
+        if parts[-1] in ("tests", "testing", "unit") or parts[-1].endswith("_tests") or "tests" in parts[:-1]:
             continue
         if parts[-1] == "mod" or parts in (["lib"], ["main"]):
             parts.pop()
