@@ -1,6 +1,6 @@
 //! Device code on disk, found by a hash of what it was made of: kernels that are compiled again, in the next
-//! build or in another file of this one, take neither LLVM's back end nor `ptxas`. What becomes of a whole module
-//! is kept beside it.
+//! build or in another file of this one, take neither LLVM's back end nor `ptxas`. What becomes of a whole
+//! module is kept beside it.
 //!
 //! # Invariants
 //! - What is found is what was put there: each file begins with the hash of the rest, and one that has

@@ -1,7 +1,7 @@
 //! What a user can do about a refusal.
 //!
-//! A remark's name says what kind of obstacle there is, its text which one. The first row that fits both is the advice; the last row of each
-//! name fits every text.
+//! A remark's name says what kind of obstacle there is, its text which one. The first row that fits both is
+//! the advice; the last row of each name fits every text.
 
 /// Help on a remark of this name, with this text; `None` for names that are no refusals.
 ///

@@ -1,5 +1,5 @@
-//! The `pollyrs` command. Each subcommand is a module of its own with a `run` function that returns the process's exit status;
-//! this file only parses the first word and prints errors.
+//! The `pollyrs` command. Each subcommand is a module of its own with a `run` function that returns the
+//! process's exit status; this file only parses the first word and prints errors.
 
 mod advice;
 mod cache;
@@ -65,7 +65,8 @@ enum Command {
     Schedule(ScheduleArgs),
     /// Draw the time tiles of a file's stencils
     Show(ShowArgs),
-    /// Measure other choices than the model's on the device, and write the best to a file that later compilations read
+    /// Measure other choices than the model's on the device, and write the best to a file that later
+    /// compilations read
     Tune(TuneArgs),
     /// Check compilers, driver, device and limits of this machine
     Doctor(DoctorArgs),
@@ -76,7 +77,8 @@ enum Command {
     Generate(GenerateArgs),
 }
 
-/// What links to the executable stand for: `pollyrs-cc` for `pollyrs cc`, for tools that take no compiler of two words.
+/// What links to the executable stand for: `pollyrs-cc` for `pollyrs cc`, for tools that take no compiler of
+/// two words.
 const LINKS: [(&str, &str); 3] = [("pollyrs-cc", "cc"), ("pollyrs-c++", "c++"), ("pollyrs-fc", "fc")];
 
 /// The command line, with the subcommand that the executable's name stands for.

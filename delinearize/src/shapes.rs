@@ -292,8 +292,8 @@ pub(crate) fn guesses(offsets: &[Polynomial], extra: bool) -> Vec<Sizes> {
         let strides = strides(offsets, extra, primitive);
         for chain in chains(&strides) {
             for sizes in shapes_of(&chain, &strides) {
-                // `hi - lo` or `lo - hi`, `x - 2 * border` or what is less than nothing: the sign is not known from a loop
-                // that may run downwards.
+                // `hi - lo` or `lo - hi`, `x - 2 * border` or what is less than nothing: the sign is not
+                // known from a loop that may run downwards.
                 let flipped: Sizes =
                     sizes.iter().map(|s| if ambiguous(s) { -s } else { s.clone() }).collect();
                 for s in [sizes, flipped] {

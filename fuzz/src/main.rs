@@ -1,12 +1,13 @@
 //! A differential fuzzer for pollyrs.
 //!
-//! Random programs without undefined behaviour are compiled plain and with the plugin, for the emulated device, under several
-//! strategies; all memory must be the same in the end ([`check`]). A program that fails is made small and written with the commands
-//! that show the failure. Kinds of programs ([`grammar`]):
+//! Random programs without undefined behaviour are compiled plain and with the plugin, for the emulated
+//! device, under several strategies; all memory must be the same in the end ([`check`]). A program that fails
+//! is made small and written with the commands that show the failure. Kinds of programs ([`grammar`]):
 //!
 //! * single functions with affine nests ([`nests`]: [`generate`], [`evaluate`], [`shrink`]);
 //! * sequences of events over the same memory ([`sequence`]), in C, C++ and Fortran;
-//! * loops of one form each ([`forms`]): quotients, tables of rows, loaded subscripts, places of extremes, running totals;
+//! * loops of one form each ([`forms`]): quotients, tables of rows, loaded subscripts, places of extremes,
+//!   running totals;
 //! * whole programs of another generator ([`csmith`]).
 //!
 //! Program k of a seed is the same in every run; only how many programs there are depends on the time.
@@ -57,7 +58,8 @@ struct Arguments {
     /// How long to start new programs.
     #[arg(long, default_value_t = 60)]
     seconds: u64,
-    /// These seconds are processor time, of the fuzzer and all that it starts: the same on a machine that does something else.
+    /// These seconds are processor time, of the fuzzer and all that it starts: the same on a machine that
+    /// does something else.
     #[arg(long)]
     processor: bool,
     #[arg(long, default_value_t = 1)]
@@ -91,8 +93,8 @@ struct Arguments {
     /// Ends after so many files.
     #[arg(long)]
     files: Option<u64>,
-    /// Leaves out programs with this feature, one of those that the report counts ("memory of two types", say): what other faults there are,
-    /// behind one that is known. May be given several times.
+    /// Leaves out programs with this feature, one of those that the report counts ("memory of two types",
+    /// say): what other faults there are, behind one that is known. May be given several times.
     #[arg(long, value_name = "FEATURE")]
     without: Vec<String>,
     /// Starts no file after the first failure, and makes none small: whether there is one.
@@ -201,7 +203,8 @@ fn check_features<G: Grammar>(arguments: &Arguments, grammar: &G) -> Result<()> 
     Err(Error::Feature { name: unknown.cloned().unwrap_or_default(), known })
 }
 
-/// The programs of a file. One with a feature that is left out is replaced by what its random numbers lead to next.
+/// The programs of a file. One with a feature that is left out is replaced by what its random numbers lead to
+/// next.
 fn programs<G: Grammar>(arguments: &Arguments, grammar: &G, batch: u64) -> Result<Vec<G::Program>> {
     let unwanted = |program: &G::Program| {
         let features = grammar.features(program);
@@ -365,7 +368,8 @@ fn one_batch<G: Grammar>(shared: &Shared<'_, G>, batch: u64, dir: &Path) -> Resu
     Ok(())
 }
 
-/// One program by itself; `None` if even the plain compiler has trouble, or at other levels comes to other results.
+/// One program by itself; `None` if even the plain compiler has trouble, or at other levels comes to other
+/// results.
 fn check_one<G: Grammar>(
     shared: &Shared<'_, G>,
     program: &G::Program,

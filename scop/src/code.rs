@@ -9,7 +9,8 @@ use std::fmt;
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $number:literal $name:ident,)*) => {
-        /// What a remark is about. It is printed as `PRS106`; up to 99: what was done, assumed or checked; from 100 on: refusals.
+        /// What a remark is about. It is printed as `PRS106`; up to 99: what was done, assumed or checked;
+        /// from 100 on: refusals.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u16)]
         pub enum Code {

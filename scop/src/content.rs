@@ -58,8 +58,8 @@ impl Scop {
         renamed(&text, &names)
     }
 
-    /// Arrays and accesses of the content, in which parameters have no numbers: where a function is inlined, its
-    /// caller may know what they are.
+    /// Arrays and accesses of the content, in which parameters have no numbers: where a function is inlined,
+    /// its caller may know what they are.
     ///
     /// ```text
     /// a0 float memory [*]; reads { s0[i0] -> a0[p + i0] }

@@ -11,7 +11,8 @@ pub struct StmtId(pub usize);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ArrayId(pub usize);
 
-/// A value or basic block of the host IR (an `LLVMValueRef` or `LLVMBasicBlockRef` as an integer). Opaque here.
+/// A value or basic block of the host IR (an `LLVMValueRef` or `LLVMBasicBlockRef` as an integer). Opaque
+/// here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ValueHandle(usize);
 
@@ -19,7 +20,8 @@ impl ValueHandle {
     /// A handle of what is at an address.
     ///
     /// # Safety
-    /// A value or basic block of the host IR is there for as long as a SCoP with the handle is used, or nobody looks: in tests.
+    /// A value or basic block of the host IR is there for as long as a SCoP with the handle is used, or
+    /// nobody looks: in tests.
     pub const unsafe fn new(address: usize) -> ValueHandle {
         ValueHandle(address)
     }
@@ -120,19 +122,20 @@ impl fmt::Display for ElemType {
 /// What an array stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArrayKind {
-    /// Memory of the program; the element with all subscripts zero is at the address `base`, a pointer that does not change
-    /// while the SCoP runs, plus [`Array::shift`].
+    /// Memory of the program; the element with all subscripts zero is at the address `base`, a pointer that
+    /// does not change while the SCoP runs, plus [`Array::shift`].
     Memory { base: ValueHandle },
-    /// An SSA value that lives across statements, one cell for each iteration of the loops common to its definition and all its
-    /// uses. It exists on the device only.
+    /// An SSA value that lives across statements, one cell for each iteration of the loops common to its
+    /// definition and all its uses. It exists on the device only.
     Scalar { value: ValueHandle, live_out: bool },
     /// A PHI node: written by the statements it joins, read by its own. As `Scalar` otherwise.
     Phi { phi: ValueHandle, live_out: bool },
-    /// A cell that a kernel sets where the program would do what the model lacks (set `errno`): then the execution on the
-    /// device does not count, nothing comes back, and the original runs. No statement accesses it.
+    /// A cell that a kernel sets where the program would do what the model lacks (set `errno`): then the
+    /// execution on the device does not count, nothing comes back, and the original runs. No statement
+    /// accesses it.
     ///
-    /// `leaves`: that may also be the program's end, or a jump out of the loops, in any iteration. No access is certain then: what follows the
-    /// iteration runs on the device alone.
+    /// `leaves`: that may also be the program's end, or a jump out of the loops, in any iteration. No access
+    /// is certain then: what follows the iteration runs on the device alone.
     Fault { leaves: bool },
 }
 
@@ -149,8 +152,8 @@ pub struct Array {
     /// needed to compute an address (the outermost dimension of memory).
     pub sizes: Vec<Option<isl::PwAff>>,
     pub kind: ArrayKind,
-    /// Of memory: the bytes from its base to the element with all subscripts zero, a function on the parameter space; `None` is 0. Several
-    /// arrays in one allocation have one base and different shifts.
+    /// Of memory: the bytes from its base to the element with all subscripts zero, a function on the
+    /// parameter space; `None` is 0. Several arrays in one allocation have one base and different shifts.
     pub shift: Option<isl::PwAff>,
 }
 
@@ -164,7 +167,8 @@ impl Array {
         matches!(self.kind, ArrayKind::Memory { .. })
     }
 
-    /// Whether both are memory from the same address on, with elements as wide. (Members of a structure may be arrays of two widths.)
+    /// Whether both are memory from the same address on, with elements as wide. (Members of a structure may
+    /// be arrays of two widths.)
     pub fn same_place(&self, other: &Array) -> isl::Result<bool> {
         Ok(self.is_memory()
             && self.kind == other.kind
@@ -205,17 +209,20 @@ pub enum AccessValue {
 pub struct Access {
     pub kind: AccessKind,
     pub array: ArrayId,
-    /// `[params] -> { Stmt[i...] -> Array[subscripts...] }`, single-valued, not restricted to the domain. Piecewise where the
-    /// subscripts are.
+    /// `[params] -> { Stmt[i...] -> Array[subscripts...] }`, single-valued, not restricted to the domain.
+    /// Piecewise where the subscripts are.
     pub relation: isl::Map,
     pub value: AccessValue,
-    /// Every instance of the statement touches its elements. Not so where control flow inside the statement decides.
+    /// Every instance of the statement touches its elements. Not so where control flow inside the statement
+    /// decides.
     pub certain: bool,
-    /// For accesses of the statement's [`Subregion`], and those whose subscripts depend on data: which element one execution of the
-    /// instruction touches. `relation` holds all that the instance may touch and need not be single-valued nor total.
+    /// For accesses of the statement's [`Subregion`], and those whose subscripts depend on data: which
+    /// element one execution of the instruction touches. `relation` holds all that the instance may touch and
+    /// need not be single-valued nor total.
     pub within: Option<Within>,
-    /// `[params] -> { Stmt[i...] -> place[p...] }`, where data chooses the element and an inspection or a count ([`Append`]) proves that different places
-    /// have different elements: two accesses of the array meet only where their places do. All accesses of the array have one then.
+    /// `[params] -> { Stmt[i...] -> place[p...] }`, where data chooses the element and an inspection or a
+    /// count ([`Append`]) proves that different places have different elements: two accesses of the array
+    /// meet only where their places do. All accesses of the array have one then.
     pub place: Option<isl::Map>,
 }
 
@@ -234,7 +241,8 @@ impl Access {
     }
 }
 
-/// The element that an instruction touches in one iteration of the subregion's loops around it, for the values that choose it.
+/// The element that an instruction touches in one iteration of the subregion's loops around it, for the
+/// values that choose it.
 #[derive(Clone, Debug)]
 pub struct Within {
     /// Indices into [`Subregion::loops`], outermost first; each counts from 0 by 1.
@@ -252,8 +260,8 @@ impl Within {
     }
 }
 
-/// An integer that the statement computes, reads or is given, and that a subscript depends on: `in[i]` of `table[in[i]]`. What values it may
-/// have is part of [`Access::relation`].
+/// An integer that the statement computes, reads or is given, and that a subscript depends on: `in[i]` of
+/// `table[in[i]]`. What values it may have is part of [`Access::relation`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChosenBy {
     pub value: ValueHandle,
@@ -261,8 +269,8 @@ pub struct ChosenBy {
     pub unsigned: bool,
 }
 
-/// Control flow inside a statement that depends on data: a part of the host's control-flow graph with one way in and one way out,
-/// executed as a whole (Polly's non-affine subregion).
+/// Control flow inside a statement that depends on data: a part of the host's control-flow graph with one way
+/// in and one way out, executed as a whole (Polly's non-affine subregion).
 ///
 /// ```text
 /// head:  its instructions in the body run first; its branch leads into `blocks`, or past them to `exit`
@@ -287,15 +295,18 @@ pub struct SubregionLoop {
     pub spread: Option<Spread>,
 }
 
-/// A loop of one block, which stores nothing and whose number of iterations is known ahead of it. Some of its instructions need what the iteration before hands on;
-/// all others, with the loads, an iteration computes alone.
+/// A loop of one block, which stores nothing and whose number of iterations is known ahead of it. Some of its
+/// instructions need what the iteration before hands on; all others, with the loads, an iteration computes
+/// alone.
 ///
-/// **Example.** Of `for (k = a; k < b; k++) s += val[k] * x[col[k]]` the loads and the product are computed alone, the sum is not.
+/// **Example.** Of `for (k = a; k < b; k++) s += val[k] * x[col[k]]` the loads and the product are computed
+/// alone, the sum is not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spread {
     /// PHIs that count, the value of each in the next iteration, and how much larger that is.
     pub counting: Vec<(ValueHandle, ValueHandle, i64)>,
-    /// What the first of these, which counts by one, is after the last iteration. There is at least one iteration.
+    /// What the first of these, which counts by one, is after the last iteration. There is at least one
+    /// iteration.
     pub end: ValueHandle,
     /// PHIs whose values are handed on.
     pub carried: Vec<Carried>,
@@ -309,13 +320,14 @@ pub struct Carried {
     pub phi: ValueHandle,
     /// Its value in the next iteration.
     pub next: ValueHandle,
-    /// Set if `next` is `op(phi, value)` with a value that the iteration computes alone, and the program lets such updates be regrouped: the operation by
-    /// which two results are combined, and the constant to begin with.
+    /// Set if `next` is `op(phi, value)` with a value that the iteration computes alone, and the program lets
+    /// such updates be regrouped: the operation by which two results are combined, and the constant to begin
+    /// with.
     pub regrouped: Option<(UpdateOp, ValueHandle)>,
 }
 
-/// An integer SSA value that is an affine function of the iteration and the parameters; code generation computes it instead of
-/// copying the instructions it came from.
+/// An integer SSA value that is an affine function of the iteration and the parameters; code generation
+/// computes it instead of copying the instructions it came from.
 #[derive(Clone, Debug)]
 pub struct Synthesized {
     pub value: ValueHandle,
@@ -323,8 +335,8 @@ pub struct Synthesized {
     pub function: isl::PwAff,
 }
 
-/// An update `cell = op(cell, value)` of an operation that may be regrouped: a chain of updates gives the same cell if consecutive
-/// ones are first combined among themselves, starting from the identity.
+/// An update `cell = op(cell, value)` of an operation that may be regrouped: a chain of updates gives the
+/// same cell if consecutive ones are first combined among themselves, starting from the identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reduction {
     /// Numbers of the accesses that read and write the cell.
@@ -334,8 +346,8 @@ pub struct Reduction {
     pub value: ValueHandle,
     /// The constant with `op(identity, value) = value`.
     pub identity: ValueHandle,
-    /// The instructions from the cell and the value to the new cell, in program order; the load and the store of the cell are among them
-    /// where it is memory. Nothing else of the statement uses what they compute.
+    /// The instructions from the cell and the value to the new cell, in program order; the load and the store
+    /// of the cell are among them where it is memory. Nothing else of the statement uses what they compute.
     pub update: Vec<ValueHandle>,
     /// Whether the updates may also be reordered.
     pub commutative: bool,
@@ -343,14 +355,17 @@ pub struct Reduction {
     pub numbers: bool,
     /// Whether they were regrouped: integers then wrap, whatever the instructions claim.
     pub regrouped: bool,
-    /// Further cells of a minimum or maximum: where the update takes its value, each takes one of its own, and where the cell is kept, so are they.
+    /// Further cells of a minimum or maximum: where the update takes its value, each takes one of its own,
+    /// and where the cell is kept, so are they.
     pub companions: Vec<Cell>,
 }
 
-/// An update like that of a [`Reduction`], of a cell which the statement looks at in other ways as well: of `s += y[i]; y[i] = s;` in one statement.
+/// An update like that of a [`Reduction`], of a cell which the statement looks at in other ways as well: of
+/// `s += y[i]; y[i] = s;` in one statement.
 ///
-/// The cell may be memory, and another element may be read than is written: of `y[i] = y[i - 1] + x[i]` the cell is `y[i - 1]`, then `y[i]`. Such a total is one
-/// where the next instance reads what this one wrote, which the dependences tell. The load and the store of the cell are not among the instructions.
+/// The cell may be memory, and another element may be read than is written: of `y[i] = y[i - 1] + x[i]` the
+/// cell is `y[i - 1]`, then `y[i]`. Such a total is one where the next instance reads what this one wrote,
+/// which the dependences tell. The load and the store of the cell are not among the instructions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Running {
     pub update: Reduction,
@@ -360,10 +375,12 @@ pub struct Running {
     pub stored: ValueHandle,
 }
 
-/// A cell of a [`Reduction`]: numbers of the accesses that read and write it, what it is updated with, and the constant that a part begins with.
+/// A cell of a [`Reduction`]: numbers of the accesses that read and write it, what it is updated with, and
+/// the constant that a part begins with.
 ///
-/// **Example.** Of `if (x[i] < m) { m = x[i]; k = i; }` the cell `m` is updated with `x[i]`, and its companion `k` with `i`. A part begins with the pair of
-/// infinity and zero, of which the zero is seen by nothing: what is not below infinity is below no `m`.
+/// **Example.** Of `if (x[i] < m) { m = x[i]; k = i; }` the cell `m` is updated with `x[i]`, and its
+/// companion `k` with `i`. A part begins with the pair of infinity and zero, of which the zero is seen by
+/// nothing: what is not below infinity is below no `m`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
     pub read: usize,
@@ -398,15 +415,18 @@ pub enum UpdateOp {
     FAdd,
 }
 
-/// An update `a[k] = op(a[k], value)` of an element that data chooses. Nothing else is done to the array but updates with the same operation, and nobody looks at
-/// what is there in between, so that they may be made in any order, each as a whole.
+/// An update `a[k] = op(a[k], value)` of an element that data chooses. Nothing else is done to the array but
+/// updates with the same operation, and nobody looks at what is there in between, so that they may be made in
+/// any order, each as a whole.
 ///
-/// **Example.** `h[p[i]] -= w[i]` is [`UpdateOp::Add`] with `chain` the subtraction: with the identity in place of what is loaded it gives what is to be added.
+/// **Example.** `h[p[i]] -= w[i]` is [`UpdateOp::Add`] with `chain` the subtraction: with the identity in
+/// place of what is loaded it gives what is to be added.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Update {
     pub load: ValueHandle,
     pub store: ValueHandle,
-    /// The instructions from what is loaded to what is stored, in program order. Nothing else uses what they compute.
+    /// The instructions from what is loaded to what is stored, in program order. Nothing else uses what they
+    /// compute.
     pub chain: Vec<ValueHandle>,
     pub op: UpdateOp,
     /// The constant with `op(identity, value) = value`.
@@ -435,7 +455,8 @@ pub struct Statement {
 }
 
 impl Statement {
-    /// Whether each instance runs the same instructions on elements known beforehand: no control flow, and no subscript, depends on data.
+    /// Whether each instance runs the same instructions on elements known beforehand: no control flow, and no
+    /// subscript, depends on data.
     pub fn is_plain(&self) -> bool {
         self.subregion.is_none() && self.accesses.iter().all(|a| a.within.is_none())
     }
@@ -452,7 +473,8 @@ impl Statement {
 pub enum AssumptionKind {
     /// Integer arithmetic does not wrap.
     NoWrap,
-    /// An integer that the program reads as unsigned is not negative as a signed one, or a size is not negative.
+    /// An integer that the program reads as unsigned is not negative as a signed one, or a size is not
+    /// negative.
     NonNegative,
     /// Subscripts stay inside the recovered array shape (Grosser et al., ICS 2015).
     Delinearization,
@@ -471,7 +493,8 @@ impl fmt::Display for AssumptionKind {
     }
 }
 
-/// A condition on the parameters under which the model is right; checked at run time unless the context implies it.
+/// A condition on the parameters under which the model is right; checked at run time unless the context
+/// implies it.
 #[derive(Clone, Debug)]
 pub struct Assumption {
     pub kind: AssumptionKind,
@@ -482,8 +505,9 @@ pub struct Assumption {
     pub note: String,
 }
 
-/// That a polynomial in the parameters, which isl cannot express, lies in a range wherever the SCoP computes it. The host evaluates
-/// it with overflow checks: `low <= v + offset <= high` for all values `v` of the sum of `terms` and both ends of `offsets`.
+/// That a polynomial in the parameters, which isl cannot express, lies in a range wherever the SCoP computes
+/// it. The host evaluates it with overflow checks: `low <= v + offset <= high` for all values `v` of the sum
+/// of `terms` and both ends of `offsets`.
 ///
 /// **Example.** `A[i * n + j]` with an index of 32 bits and `0 <= i < n`, `0 <= j < m` needs `(n - 1) * n + m - 1 < 2^32`: the terms
 /// are `n * x` for `x` between `0` and `n - 1`, and `x` between `0` and `m - 1`.
@@ -501,7 +525,8 @@ pub struct ProductRange {
     pub note: String,
 }
 
-/// `coefficient * x` for every `x` of a range; without one, for `x = 1`. Functions are `[params] -> { [(f)] }`.
+/// `coefficient * x` for every `x` of a range; without one, for `x = 1`. Functions are `[params] -> { [(f)]
+/// }`.
 #[derive(Clone, Debug)]
 pub struct ProductTerm {
     /// A sum of products, a number before each.
@@ -530,8 +555,8 @@ impl fmt::Display for ProductTerm {
     }
 }
 
-/// A value that was read before the region in place of loads in it. They give the same if no store to `arrays` touches the place, which is
-/// compared with the arrays' touched ranges at run time.
+/// A value that was read before the region in place of loads in it. They give the same if no store to
+/// `arrays` touches the place, which is compared with the arrays' touched ranges at run time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unwritten {
     /// The place: a pointer, known before the region.
@@ -542,18 +567,20 @@ pub struct Unwritten {
     pub arrays: Vec<ArrayId>,
 }
 
-/// Integers that the SCoP loads and never stores, looked at before it runs: the host finds the least and the largest of them, which bound what subscripts
-/// made of them may be.
+/// Integers that the SCoP loads and never stores, looked at before it runs: the host finds the least and the
+/// largest of them, which bound what subscripts made of them may be.
 ///
-/// **Example.** `y[i] = x[idx[i]]` for `i < n` has the parameters `idx_min` and `idx_max`, the least and the largest of `{ idx[a] : 0 <= a < n }`,
-/// and reads `{ x[a] : idx_min <= a <= idx_max }`.
+/// **Example.** `y[i] = x[idx[i]]` for `i < n` has the parameters `idx_min` and `idx_max`, the least and the
+/// largest of `{ idx[a] : 0 <= a < n }`, and reads `{ x[a] : idx_min <= a <= idx_max }`.
 #[derive(Clone, Debug)]
 pub struct Inspection {
     /// Memory that no statement writes.
     pub array: ArrayId,
-    /// `[params] -> { array[a] }`: all elements that are loaded, and perhaps more. Depends on no parameter of this inspection or a later one.
+    /// `[params] -> { array[a] }`: all elements that are loaded, and perhaps more. Depends on no parameter of
+    /// this inspection or a later one.
     pub elements: isl::Set,
-    /// Parameters, by index: the least and the largest signed value of the elements; any number where there are none.
+    /// Parameters, by index: the least and the largest signed value of the elements; any number where there
+    /// are none.
     pub low: usize,
     pub high: usize,
     /// No two elements are equal: what [`Access::place`] relies on.
@@ -562,14 +589,17 @@ pub struct Inspection {
     pub display: String,
 }
 
-/// Stores to elements that a running total gives, which goes up wherever one is made: what [`Access::place`] of them relies on.
+/// Stores to elements that a running total gives, which goes up wherever one is made: what [`Access::place`]
+/// of them relies on.
 ///
-/// **Example.** Of `for (i) if (a[i] > 0) out[k++] = a[i];` the total is the statement `k += a[i] > 0`, and the store has the place `{ S[i] -> place[i] }`.
+/// **Example.** Of `for (i) if (a[i] > 0) out[k++] = a[i];` the total is the statement `k += a[i] > 0`, and
+/// the store has the place `{ S[i] -> place[i] }`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Append {
     /// Memory that nothing else accesses.
     pub array: ArrayId,
-    /// Each instance adds to its cell: 0 or more without wrapping, and `step` or more where an access of the array is made whose place is the instance.
+    /// Each instance adds to its cell: 0 or more without wrapping, and `step` or more where an access of the
+    /// array is made whose place is the instance.
     pub total: StmtId,
     /// At least 1.
     pub step: i64,
@@ -595,7 +625,8 @@ pub struct Scop {
     pub location: Option<Location>,
     pub ctx: isl::Context,
     pub params: Vec<Param>,
-    /// `[params] -> { : ... }`: what is known to hold whenever the region is entered, the types' ranges included.
+    /// `[params] -> { : ... }`: what is known to hold whenever the region is entered, the types' ranges
+    /// included.
     pub context: isl::Set,
     pub assumptions: Vec<Assumption>,
     /// Further assumptions.
@@ -606,23 +637,26 @@ pub struct Scop {
     /// The original execution order.
     pub schedule: isl::Schedule,
     pub region: Region,
-    /// Pairs of memory arrays that may overlap and of which at least one is written: their touched ranges are compared at run
-    /// time.
+    /// Pairs of memory arrays that may overlap and of which at least one is written: their touched ranges are
+    /// compared at run time.
     pub alias_checks: Vec<(ArrayId, ArrayId)>,
-    /// Those of `alias_checks` that may also be one array, as in a call `f(n, b, b)`: with equal bases and equal inner sizes no read of the
-    /// one, which is not written, sees a store to the other. Both have the same shape but for the sizes.
+    /// Those of `alias_checks` that may also be one array, as in a call `f(n, b, b)`: with equal bases and
+    /// equal inner sizes no read of the one, which is not written, sees a store to the other. Both have the
+    /// same shape but for the sizes.
     pub in_place: Vec<(ArrayId, ArrayId)>,
     /// Values that were read before the region for what is loaded in it.
     pub unwritten: Vec<Unwritten>,
     /// In the order in which they are made.
     pub inspections: Vec<Inspection>,
     pub appends: Vec<Append>,
-    /// Arrays of which the program promises that different iterations of the outermost loop around their accesses have different elements, but for
-    /// those that are only read: what [`Access::place`] of them relies on. All their accesses are under that loop, and their place is its counter.
+    /// Arrays of which the program promises that different iterations of the outermost loop around their
+    /// accesses have different elements, but for those that are only read: what [`Access::place`] of them
+    /// relies on. All their accesses are under that loop, and their place is its counter.
     pub promised: Vec<ArrayId>,
     /// Source lines of the loops inside, for messages; one entry a loop.
     pub loops: Vec<Option<Location>>,
-    /// Made of loops of their own that were cut into runs, which only long ones are worth: estimates take them for such.
+    /// Made of loops of their own that were cut into runs, which only long ones are worth: estimates take
+    /// them for such.
     pub long: bool,
 }
 
@@ -653,8 +687,9 @@ impl Scop {
         isl::Space::params_named(&self.ctx, self.params.iter().map(|p| p.name.as_str()))
     }
 
-    /// The context without the ranges of the parameters' types. Only proofs that nothing wraps need these; everywhere else
-    /// they make each system of constraints larger, with numbers beyond isl's fast 32-bit arithmetic.
+    /// The context without the ranges of the parameters' types. Only proofs that nothing wraps need these;
+    /// everywhere else they make each system of constraints larger, with numbers beyond isl's fast 32-bit
+    /// arithmetic.
     pub fn facts(&self) -> isl::Result<isl::Set> {
         let mut ranges = isl::Set::universe(self.param_space()?)?;
         for (p, at) in self.params.iter().zip(0..) {
@@ -688,7 +723,8 @@ impl Scop {
         u.intersect_params(self.facts()?)
     }
 
-    /// What orders instances: as [`Scop::accesses`], without updates, which any order is fine for, and of accesses that have a place this.
+    /// What orders instances: as [`Scop::accesses`], without updates, which any order is fine for, and of
+    /// accesses that have a place this.
     pub fn ordered_accesses(&self, keep: impl Fn(&Statement, &Access) -> bool) -> isl::Result<isl::UnionMap> {
         let mut u = isl::UnionMap::empty(&self.ctx)?;
         for s in &self.statements {

@@ -3,27 +3,31 @@
 use crate::{Code, Location};
 use std::fmt;
 
-/// The reason a region is not offloaded. Each variant has a stable remark name, a text for users, and a lit test.
+/// The reason a region is not offloaded. Each variant has a stable remark name, a text for users, and a lit
+/// test.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RejectReason {
     /// The number of iterations is not an affine function of outer counters and parameters.
     LoopBound { blocker: String },
-    /// The loop has several exits or an exit in its middle that is not modelled; what the early one depends on, where that is known.
+    /// The loop has several exits or an exit in its middle that is not modelled; what the early one depends
+    /// on, where that is known.
     LoopExits { blocker: Option<String> },
     /// The control flow has no single entry and exit, or is irreducible.
     ControlFlow,
     /// A branch depends on data or on a non-affine expression.
     Condition { blocker: String },
-    /// A check that ends the program where it fails (of bounds, an assertion) depends on data or on a non-affine expression.
+    /// A check that ends the program where it fails (of bounds, an assertion) depends on data or on a
+    /// non-affine expression.
     Check { blocker: String },
-    /// As [`RejectReason::Check`], on what the device could evaluate and report, if the loop did not have an `obstacle` beside it: what would go wrong
-    /// in iterations that the program does not get to.
+    /// As [`RejectReason::Check`], on what the device could evaluate and report, if the loop did not have an
+    /// `obstacle` beside it: what would go wrong in iterations that the program does not get to.
     CheckBeside { blocker: String, obstacle: String },
     /// A subscript is not affine.
     Subscript { array: String, blocker: String },
     /// The base pointer changes inside the region.
     BaseChanges { array: String },
-    /// Accesses to one array have incompatible element types or sizes: two of them in bytes, where these are what is wrong.
+    /// Accesses to one array have incompatible element types or sizes: two of them in bytes, where these are
+    /// what is wrong.
     ElementType { array: String, bytes: Option<(u32, u32)> },
     /// A call that may have side effects or that is not known.
     Call { callee: String },
@@ -53,7 +57,8 @@ pub enum RejectReason {
     LittleWork { instances: u64 },
     /// Calls of memcpy, memmove or memset alone: no loop beside them works with what they copy or fill.
     MovesOnly,
-    /// What has to hold for the model leaves loops of a few iterations only, or of more than memory has elements.
+    /// What has to hold for the model leaves loops of a few iterations only, or of more than memory has
+    /// elements.
     TrivialSizes { condition: String },
     /// The source switches a loop off.
     SwitchedOff,
@@ -206,7 +211,8 @@ impl fmt::Display for RejectReason {
     }
 }
 
-/// What the source has where the compiler puts the call of a function of its own, and what can be done about it.
+/// What the source has where the compiler puts the call of a function of its own, and what can be done about
+/// it.
 fn helper(callee: &str) -> Option<(&'static str, &'static str)> {
     Some(match callee {
         "__divsc3" | "__divdc3" => (

@@ -103,7 +103,8 @@ pub fn outermost_counter(domain: &isl::Set) -> isl::Result<isl::Map> {
     isl::Map::from_pw_aff(isl::PwAff::from_aff(isl::Aff::var_on_domain(local, isl::DimType::Set, 0)?)?)
 }
 
-/// Whether the program's promise orders all accesses of an array: data chooses their elements, and their places are the outermost counter.
+/// Whether the program's promise orders all accesses of an array: data chooses their elements, and their
+/// places are the outermost counter.
 fn promised(scop: &Scop, array: ArrayId) -> Result<bool, VerifyError> {
     let mut fine = scop.promised.contains(&array);
     for s in &scop.statements {

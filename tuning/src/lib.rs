@@ -1,15 +1,18 @@
-//! What `pollyrs tune` and the plugin tell each other: the file of choices, and the plugin's word on each SCoP.
+//! What `pollyrs tune` and the plugin tell each other: the file of choices, and the plugin's word on each
+//! SCoP.
 //!
-//! **Problem.** The best tiles of a loop nest depend on its sizes and on the device, which the model guesses. `pollyrs tune` measures, and
-//! later compilations should get what it found without searching again; but a program changes, and a choice that was measured for
-//! another loop nest must not be taken for this one.
+//! **Problem.** The best tiles of a loop nest depend on its sizes and on the device, which the model guesses.
+//! `pollyrs tune` measures, and later compilations should get what it found without searching again; but a
+//! program changes, and a choice that was measured for another loop nest must not be taken for this one.
 //!
 //! [`remark`] has the plugin's remarks as `pollyrs report` reads them.
 //!
 //! # Invariants
-//! - An entry belongs to a function's name and a content: a hash of domains, access relations and shapes ([`content_hash`] of the text
-//!   that the model makes of them). No line number, no file name, no address is in it.
-//! - An entry holds options of the plugin that choose among schedules ([`TUNABLE`]), and nothing that could switch a check or a proof off.
+//! - An entry belongs to a function's name and a content: a hash of domains, access relations and shapes
+//!   ([`content_hash`] of the text that the model makes of them). No line number, no file name, no address is
+//!   in it.
+//! - An entry holds options of the plugin that choose among schedules ([`TUNABLE`]), and nothing that could
+//!   switch a check or a proof off.
 //! - What a file does not say is as if there were no file.
 //!
 //! # Example
@@ -155,15 +158,16 @@ impl Tuned {
     }
 }
 
-/// Sixteen hexadecimal digits for some bytes: FNV-1a of 64 bits (Fowler, Noll, Vo), the same on every machine and for ever, as files
-/// outlive compilers.
+/// Sixteen hexadecimal digits for some bytes: FNV-1a of 64 bits (Fowler, Noll, Vo), the same on every machine
+/// and for ever, as files outlive compilers.
 pub fn content_hash(bytes: impl AsRef<[u8]>) -> String {
     let step = |h: u64, b: &u8| (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3);
     let hash = bytes.as_ref().iter().fold(0xcbf2_9ce4_8422_2325, step);
     format!("{hash:016x}")
 }
 
-/// What the plugin says of a SCoP that it offloads, if the option `show-choices` asks for it: one line of JSON behind [`TOLD`].
+/// What the plugin says of a SCoP that it offloads, if the option `show-choices` asks for it: one line of
+/// JSON behind [`TOLD`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Told {
     pub function: String,

@@ -1,7 +1,9 @@
-//! `pollyrs report`: what happened to each loop nest of files or of a whole build, and what could be done about it.
+//! `pollyrs report`: what happened to each loop nest of files or of a whole build, and what could be done
+//! about it.
 //!
-//! Files are compiled as with `pollyrs cc` and thrown away; a build is run with compilers in front of `PATH` that add the plugin. The
-//! plugin writes its remarks to a file (its option `remark-file`), whichever compiler it is in. From these come a text, a page, or JSON.
+//! Files are compiled as with `pollyrs cc` and thrown away; a build is run with compilers in front of `PATH`
+//! that add the plugin. The plugin writes its remarks to a file (its option `remark-file`), whichever
+//! compiler it is in. From these come a text, a page, or JSON.
 //!
 //! Example, for `for (i = 0; i < n; i++) a[idx[i]] = 0;`:
 //!
@@ -114,7 +116,8 @@ pub enum ReportError {
     Json(#[from] serde_json::Error),
 }
 
-/// Options of the report among the words for the compiler, which begin at the first word that is no option of the report: `-O3 --level summary a.c`.
+/// Options of the report among the words for the compiler, which begin at the first word that is no option of
+/// the report: `-O3 --level summary a.c`.
 fn own_options(args: &ReportArgs) -> ReportArgs {
     let mut args = args.clone();
     // A command that builds something has options of its own.

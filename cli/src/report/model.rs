@@ -224,7 +224,8 @@ fn folded(nests: Vec<(String, Nest)>) -> Vec<(String, Nest)> {
 /// How names of functions of C++'s and Rust's libraries begin.
 const LIBRARY: [&str; 6] = ["std::", "__gnu_cxx::", "core::", "alloc::", "hashbrown::", "bool std::"];
 
-/// Whether a file belongs to a language's library; remarks are there only if no frame of the inlined code is the author's.
+/// Whether a file belongs to a language's library; remarks are there only if no frame of the inlined code is
+/// the author's.
 fn is_library(path: &str) -> bool {
     let folders = ["/usr/include/", "/usr/lib/", "/rustc/", "/rust/deps/"];
     folders.iter().any(|folder| path.starts_with(folder)) || path.contains("/rustlib/src/")

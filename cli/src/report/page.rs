@@ -1,5 +1,5 @@
-//! A report as a page that needs no other file: the sources, with a mark in the margin at each loop nest, and what is known of it under
-//! its line. Marks open and close without a script.
+//! A report as a page that needs no other file: the sources, with a mark in the margin at each loop nest, and
+//! what is known of it under its line. Marks open and close without a script.
 
 use super::model::{File, Nest, Report};
 use maud::{DOCTYPE, Markup, PreEscaped, html};

@@ -172,7 +172,8 @@ fn total(report: &Report, level: Level, out: &mut String) {
     }
 }
 
-/// A text behind `first`, and its further lines behind `next`, at most `width` columns wide where words allow it.
+/// A text behind `first`, and its further lines behind `next`, at most `width` columns wide where words allow
+/// it.
 fn wrapped(text: &str, first: &str, next: &str, width: usize, out: &mut String) {
     let options = textwrap::Options::new(width).initial_indent(first).subsequent_indent(next);
     let options = options.break_words(false).word_splitter(textwrap::WordSplitter::NoHyphenation);

@@ -1,7 +1,7 @@
 //! Compiles the variants of a program: each is the program with one choice for every loop nest.
 //!
-//! A variant's choices reach the plugin as a file of tuned choices, as those of a later compilation will. So what is measured is what will
-//! be compiled.
+//! A variant's choices reach the plugin as a file of tuned choices, as those of a later compilation will. So
+//! what is measured is what will be compiled.
 
 use super::TuneError;
 use super::candidates;

@@ -1,11 +1,13 @@
-//! `pollyrs tune`: measures other choices than the model's on the device, and writes the best to a file that later compilations read.
+//! `pollyrs tune`: measures other choices than the model's on the device, and writes the best to a file that
+//! later compilations read.
 //!
 //! ```text
 //! words ─build→ plain program, model's variant ─measure→ Search ─round→ choices ─build→ variants ─measure→ … ─chosen→ FILE.tune
 //! ```
-//! Each variant is the whole program with one choice for each loop nest, compiled by `pollyrs cc` with a file of choices, and has to print
-//! what the plain program prints. `--build` and `--measure` divide the work between two machines: where the compilers are, and where
-//! the GPU is; then there is one round, and `--from` begins the next one at the file of the last.
+//! Each variant is the whole program with one choice for each loop nest, compiled by `pollyrs cc` with a file
+//! of choices, and has to print what the plain program prints. `--build` and `--measure` divide the work
+//! between two machines: where the compilers are, and where the GPU is; then there is one round, and `--from`
+//! begins the next one at the file of the last.
 
 mod build;
 mod candidates;
@@ -37,7 +39,8 @@ pub struct TuneArgs {
     /// Runs of each variant, of which the median counts
     #[arg(long, value_name = "N", default_value_t = 3)]
     runs: usize,
-    /// Rounds of the search at most; the first one tries each dimension of the choice, the others go on from the best
+    /// Rounds of the search at most; the first one tries each dimension of the choice, the others go on from
+    /// the best
     #[arg(long, value_name = "N", default_value_t = 4)]
     rounds: usize,
     /// Variants that are compiled at a time
@@ -61,7 +64,8 @@ pub struct TuneArgs {
     /// Only run what --build has put into this folder; all words are arguments of the program
     #[arg(long, value_name = "FOLDER")]
     measure: Option<PathBuf>,
-    /// Options of the compiler and of pollyrs and the source files (as for 'pollyrs cc'); behind '--', the program's arguments
+    /// Options of the compiler and of pollyrs and the source files (as for 'pollyrs cc'); behind '--', the
+    /// program's arguments
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     args: Vec<OsString>,
 }

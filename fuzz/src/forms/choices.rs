@@ -1,5 +1,6 @@
-//! Decisions of a generator, kept so that a program can be made smaller by deciding less: MacIver and Donaldson, Test-case reduction via
-//! test-case generation: insights from the Hypothesis reducer, ECOOP 2020. The first of several choices is the plainest.
+//! Decisions of a generator, kept so that a program can be made smaller by deciding less: MacIver and
+//! Donaldson, Test-case reduction via test-case generation: insights from the Hypothesis reducer, ECOOP 2020.
+//! The first of several choices is the plainest.
 
 use crate::rng::Rng;
 use std::time::Instant;

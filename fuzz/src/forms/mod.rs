@@ -1,5 +1,6 @@
-//! Programs of one form each: loops as they are in programs, of a kind that one part of the compiler is for, with everything that this part has to
-//! tell apart. What they do is defined by construction, whatever is decided ([`choices`]).
+//! Programs of one form each: loops as they are in programs, of a kind that one part of the compiler is for,
+//! with everything that this part has to tell apart. What they do is defined by construction, whatever is
+//! decided ([`choices`]).
 //!
 //! In texts, `@` is the program's number, as `p7_`.
 

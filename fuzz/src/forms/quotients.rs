@@ -1,5 +1,6 @@
-//! `k / w`, `k % w`, of chains and by products, of counters of all types that count up or down, from anywhere and in steps; lengths in arguments,
-//! structures, globals and memory, that are 0 where nothing is divided, negative, or do not divide the count.
+//! `k / w`, `k % w`, of chains and by products, of counters of all types that count up or down, from anywhere
+//! and in steps; lengths in arguments, structures, globals and memory, that are 0 where nothing is divided,
+//! negative, or do not divide the count.
 
 use super::choices::Choices;
 use super::{ELEMS, Elem, Text, array};

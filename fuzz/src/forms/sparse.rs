@@ -1,5 +1,6 @@
-//! Subscripts and bounds that are loaded: products with sparse matrices, gathers of gathers, scatters, histograms; arrays of indices that the host
-//! changes between executions, frees and allocates anew, with repeats, rows that are empty, out of order, or hold values that nobody uses.
+//! Subscripts and bounds that are loaded: products with sparse matrices, gathers of gathers, scatters,
+//! histograms; arrays of indices that the host changes between executions, frees and allocates anew, with
+//! repeats, rows that are empty, out of order, or hold values that nobody uses.
 
 use super::choices::Choices;
 use super::{ELEMS, Elem, Text, array};

@@ -1,12 +1,14 @@
-//! Tables of pointers to rows: rows that lie side by side, in any order, are shared, overlap, are in one another, have any lengths or are not there;
-//! that change places or are allocated anew between executions; tables that change places with each other.
+//! Tables of pointers to rows: rows that lie side by side, in any order, are shared, overlap, are in one
+//! another, have any lengths or are not there; that change places or are allocated anew between executions;
+//! tables that change places with each other.
 
 use super::choices::Choices;
 use super::{ELEMS, Elem, Text, array};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Most rows of a table, and most elements of a row. No two elements that a loop uses are further from a row's beginning.
+/// Most rows of a table, and most elements of a row. No two elements that a loop uses are further from a
+/// row's beginning.
 const ROWS: i64 = 12;
 const LONGEST: i64 = 24;
 

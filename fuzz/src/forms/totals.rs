@@ -1,12 +1,14 @@
-//! Running totals, in variables, in memory and from element to element, and what is stored where they say: elements that are chosen and stored one behind the other,
-//! under conditions on data, on counters and on the total itself; in place, in arrays that overlap, in lists of rows; first places of a value.
+//! Running totals, in variables, in memory and from element to element, and what is stored where they say:
+//! elements that are chosen and stored one behind the other, under conditions on data, on counters and on the
+//! total itself; in place, in arrays that overlap, in lists of rows; first places of a value.
 
 use super::choices::Choices;
 use super::{ELEMS, Elem, Text, array};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Elements that a loop goes through at most. No index is larger than five times that: two loops store two elements an iteration, and counts begin below that.
+/// Elements that a loop goes through at most. No index is larger than five times that: two loops store two
+/// elements an iteration, and counts begin below that.
 const LONG: i64 = 200;
 /// Rows of lists at most, of so many elements.
 const ROWS: i64 = 12;

@@ -1,14 +1,16 @@
 //! LLVM's IR by typed handles: a value, a block, a type, a module, a context.
 //!
-//! **Problem.** Handles of LLVM's C API are raw pointers, so each question about an instruction is `unsafe`, and a call of the wrong kind of value is
-//! undefined behaviour.
+//! **Problem.** Handles of LLVM's C API are raw pointers, so each question about an instruction is `unsafe`,
+//! and a call of the wrong kind of value is undefined behaviour.
 //!
-//! **Solution.** A handle is made from a raw one once, where somebody can promise that it is live. Questions are safe then: each checks what LLVM
-//! would only assert. Asked for what a value cannot have, as the third operand of two, they panic like an index out of bounds.
+//! **Solution.** A handle is made from a raw one once, where somebody can promise that it is live. Questions
+//! are safe then: each checks what LLVM would only assert. Asked for what a value cannot have, as the third
+//! operand of two, they panic like an index out of bounds.
 //!
 //! **Invariants.**
-//! - What a handle stands for lives, with its context, for as long as the handle is used. Constructors are `unsafe` because only their caller
-//!   knows that, and so is everything that ends the life of something: to erase, to delete.
+//! - What a handle stands for lives, with its context, for as long as the handle is used. Constructors are
+//!   `unsafe` because only their caller knows that, and so is everything that ends the life of something: to
+//!   erase, to delete.
 //! - Handles are plain addresses: they are copied, compared and sorted, and nothing follows from their order.
 //! - Instructions that are made of operands of wrong types make a module that LLVM's verifier refuses.
 
@@ -70,7 +72,8 @@ macro_rules! handle {
             /// A handle of what `raw` points to.
             ///
             /// # Safety
-            /// It lives, and so does its context, for as long as the handle or one that was got from it is used.
+            /// It lives, and so does its context, for as long as the handle or one that was got from it is
+            /// used.
             ///
             /// # Panics
             /// For null.

@@ -202,7 +202,8 @@ impl Value {
         self.is_constant_int().then(|| unsafe { LLVMConstIntGetZExtValue(self.raw()) })
     }
 
-    /// The floating-point number that it is, if it is a constant, and whether it is another one as a `double`.
+    /// The floating-point number that it is, if it is a constant, and whether it is another one as a
+    /// `double`.
     pub fn constant_real(self) -> Option<(f64, bool)> {
         let mut loses = 0;
         // SAFETY: a live constant of floating-point numbers.

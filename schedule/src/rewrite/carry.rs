@@ -1,7 +1,8 @@
 //! What an iteration stores and the next one loads, handed on in a cell instead ([`pollyrs_scop::Running`]).
 //!
-//! The statement takes the value from a cell and leaves what it stores there, too; a copy ahead of the loop sets the cell to what the first iteration would load.
-//! So the statement updates the cell as a running total does, and [`super::scan`] cuts it. Where all iterations have the same element, it is stored once, behind
+//! The statement takes the value from a cell and leaves what it stores there, too; a copy ahead of the loop
+//! sets the cell to what the first iteration would load. So the statement updates the cell as a running total
+//! does, and [`super::scan`] cuts it. Where all iterations have the same element, it is stored once, behind
 //! the loop. Each iteration of the loops around has a cell of its own.
 //!
 //! # Example
@@ -19,7 +20,8 @@ use crate::{Dependences, Result, ScheduleError, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::{Access, AccessKind, AccessValue, Array, ArrayKind, Scop, Statement, StmtId};
 
-/// The SCoP with a cell for what instances of statement `n` take over; `None` if they take over nothing from the instances before.
+/// The SCoP with a cell for what instances of statement `n` take over; `None` if they take over nothing from
+/// the instances before.
 pub(super) fn carry(scop: &Scop, deps: &Dependences, n: usize) -> Result<Option<Made>> {
     let old = &scop.statements[n];
     let Some(running) = &old.running else { return Ok(None) };
@@ -114,7 +116,8 @@ fn takes_over(
     Ok(!next.is_empty()? && next.is_subset(&taken)? && from_elsewhere.is_disjoint(&next.range()?)?)
 }
 
-/// The sizes of an array with a cell for each iteration of the loops around; `None` where it has no bound or would be too large.
+/// The sizes of an array with a cell for each iteration of the loops around; `None` where it has no bound or
+/// would be too large.
 fn sizes(scop: &Scop, first: &isl::Set, at: u32) -> Result<Option<Vec<Option<isl::PwAff>>>> {
     let cells = first.clone().project_out(isl::DimType::Set, at, 1)?.reset_tuple_id()?;
     let mut sizes = Vec::new();
@@ -134,7 +137,8 @@ struct Insert<'a> {
     n: usize,
     /// The position of the loop's iterator.
     at: u32,
-    /// The copies, with the instances in whose iterations of the loops around they run: `{ B[o] -> S[o, i] }`.
+    /// The copies, with the instances in whose iterations of the loops around they run: `{ B[o] -> S[o, i]
+    /// }`.
     views: &'a [isl::Map],
 }
 

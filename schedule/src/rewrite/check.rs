@@ -1,21 +1,26 @@
 //! The proof that a rewritten SCoP computes what the original does.
 //!
 //! # What is proved
-//! 1. *Statements.* The original statements are there with the same instances and the same bodies; each access is the original one, or the
-//!    same access of a new array with further leading subscripts.
-//! 2. *Order.* The new order keeps every dependence of the original that goes through arrays that are still used.
-//! 3. *Values.* A new array over the memory of an original one is never written, its reads have the original subscripts, and no write
-//!    of the original SCoP reaches them: they see what the memory held before. Of any other new array, every read sees the
-//!    instance that the original read sees: the value-based flow through the new array is the flow through the original one.
-//! 4. *Last values.* Where all accesses of an array were given to a new one, the only accesses left are the writes of one new statement without
-//!    a body, which runs behind all statements of the original, has exactly the elements that the original writes, and reads for each the value of
-//!    the instance that the original would have written last.
+//! 1. *Statements.* The original statements are there with the same instances and the same bodies; each
+//!    access is the original one, or the same access of a new array with further leading subscripts.
+//! 2. *Order.* The new order keeps every dependence of the original that goes through arrays that are still
+//!    used.
+//! 3. *Values.* A new array over the memory of an original one is never written, its reads have the original
+//!    subscripts, and no write of the original SCoP reaches them: they see what the memory held before. Of
+//!    any other new array, every read sees the instance that the original read sees: the value-based flow
+//!    through the new array is the flow through the original one.
+//! 4. *Last values.* Where all accesses of an array were given to a new one, the only accesses left are the
+//!    writes of one new statement without a body, which runs behind all statements of the original, has
+//!    exactly the elements that the original writes, and reads for each the value of the instance that the
+//!    original would have written last.
 //! 5. *Sizes.* Subscripts of a new array that is not memory lie within its sizes.
-//! 6. *Regrouping.* A statement that is an update of a regroupable operation may have other iterators and partial results: the module
-//!    `regrouped`. One whose results are looked at on the way may be a running total in parts: the module `scanned`.
-//!    What an instance takes over from the one before may be handed on in a cell: the module `carried`.
+//! 6. *Regrouping.* A statement that is an update of a regroupable operation may have other iterators and
+//!    partial results: the module `regrouped`. One whose results are looked at on the way may be a running
+//!    total in parts: the module `scanned`. What an instance takes over from the one before may be handed on
+//!    in a cell: the module `carried`.
 //! 7. *Versions.* A statement may have become two, by its domain: the module `versions`.
-//! 8. *Overlap.* Every pair of arrays that must not overlap is still compared, with the memory of new arrays in place of the old.
+//! 8. *Overlap.* Every pair of arrays that must not overlap is still compared, with the memory of new arrays
+//!    in place of the old.
 //!
 //! Nothing of the rewritings is used here: only the two SCoPs and their dependences.
 
@@ -150,8 +155,8 @@ impl Check<'_> {
         for id in (0..self.old.arrays.len()).map(ArrayId).filter(|id| !renamed.contains(id)) {
             let accesses = self.old.accesses(|_, a| a.array == id)?;
             let mut through = all.clone().intersect(self.conflicts(self.old, id, accesses)?)?;
-            // Chains of a regrouped update have rules of their own; what its instances depend on through other arrays stays, be it between
-            // instances of one chain.
+            // Chains of a regrouped update have rules of their own; what its instances depend on through
+            // other arrays stays, be it between instances of one chain.
             for s in self.grouped() {
                 let old = &self.old.statements[s.0];
                 let cells = old.reduction.iter().flat_map(Reduction::cells);
@@ -197,15 +202,17 @@ impl Check<'_> {
         }
     }
 
-    /// Pairs of instances that access one element of an array, one of them by a write. (Of two reads nobody knows which came first.)
+    /// Pairs of instances that access one element of an array, one of them by a write. (Of two reads nobody
+    /// knows which came first.)
     fn conflicts(&self, of: &Scop, id: ArrayId, accesses: isl::UnionMap) -> Result<isl::UnionMap> {
         let writes = of.accesses(|s, a| a.array == id && a.kind != AccessKind::Read && self.is_old(s))?;
         let first = writes.clone().apply_range(accesses.clone().reverse()?)?;
         Ok(first.union(accesses.apply_range(writes.reverse()?)?)?)
     }
 
-    /// Whether of each two instances, which have a place in the new order, the first one runs first. The order is total: to look for pairs the other way round
-    /// takes no differences of relations, whose pieces multiply; and most statements are in no pair with most others.
+    /// Whether of each two instances, which have a place in the new order, the first one runs first. The
+    /// order is total: to look for pairs the other way round takes no differences of relations, whose pieces
+    /// multiply; and most statements are in no pair with most others.
     fn forward(&self, pairs: &isl::UnionMap) -> Result<bool> {
         for m in pairs.maps()? {
             let of = |s: isl::Set| self.time.clone().intersect_domain(isl::UnionSet::from_set(s)?);

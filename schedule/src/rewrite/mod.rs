@@ -1,26 +1,31 @@
 //! SCoPs made from SCoPs: storage is renamed so that only the dependences that carry values remain.
 //!
-//! A schedule keeps every dependence, but anti and output dependences are about cells, not values (Feautrier, "Array expansion", ICS 1988;
-//! Maydan, Amarasinghe, Lam, "Array dataflow analysis and its use in array privatization", POPL 1993). Two rewritings remove them:
-//! - [`initial`]: reads that see only what an array held before the SCoP read a copy of it that nothing writes;
-//! - [`expand`]: an array whose every read sees a write of the same iteration gets a cell for each iteration, and its last values are
-//!   written back at the end;
+//! A schedule keeps every dependence, but anti and output dependences are about cells, not values (Feautrier,
+//! "Array expansion", ICS 1988; Maydan, Amarasinghe, Lam, "Array dataflow analysis and its use in array
+//! privatization", POPL 1993). Two rewritings remove them:
+//! - [`initial`]: reads that see only what an array held before the SCoP read a copy of it that nothing
+//!   writes;
+//! - [`expand`]: an array whose every read sees a write of the same iteration gets a cell for each iteration,
+//!   and its last values are written back at the end;
 //! - [`reduce`]: updates that may be regrouped run in parts, side by side, with a partial result for each;
-//! - [`scan`]: so do those whose results are looked at on the way, twice, the second time from what the parts before add up to;
-//! - [`carry`]: what an iteration stores and the next one loads is handed on in a cell, which makes a running total of it;
+//! - [`scan`]: so do those whose results are looked at on the way, twice, the second time from what the parts
+//!   before add up to;
+//! - [`carry`]: what an iteration stores and the next one loads is handed on in a cell, which makes a running
+//!   total of it;
 //! - [`versions`]: a statement becomes two, by sizes, of which one can then be cut into parts.
 //!
-//! They cost memory and transfers, so a rewriting is kept only if the estimate of the placed result is clearly lower, and they are
-//! tried only where the program as it is stays far from what the device could do.
+//! They cost memory and transfers, so a rewriting is kept only if the estimate of the placed result is
+//! clearly lower, and they are tried only where the program as it is stays far from what the device could do.
 //!
 //! # Invariants
 //! - Arrays and statements of the SCoP keep their numbers; new ones come behind them.
-//! - Whatever is made is proved by [`check`], which computes the dataflow of both and knows nothing of how the one was made from the other.
-//!   A rewriting that is not proved is dropped.
+//! - Whatever is made is proved by [`check`], which computes the dataflow of both and knows nothing of how
+//!   the one was made from the other. A rewriting that is not proved is dropped.
 //!
 //! # Example
-//! `for i, j { for k > i: B[i][j] += A[k][i] * B[k][j] }` overwrites row `i` after the rows above it have read it, so only `j` is parallel. `B[k][j]`
-//! sees the program's values from before; read from a copy, it leaves `i` parallel, too.
+//! `for i, j { for k > i: B[i][j] += A[k][i] * B[k][j] }` overwrites row `i` after the rows above it have
+//! read it, so only `j` is parallel. `B[k][j]` sees the program's values from before; read from a copy, it
+//! leaves `i` parallel, too.
 
 mod carry;
 pub mod check;
@@ -192,14 +197,17 @@ fn proved(scop: &Scop, deps: &Dependences, made: Made, budget: u64) -> Result<(S
     Ok((made.scop, new_deps))
 }
 
-/// A reduction that no two chains of run side by side is cut if the estimate is at this fraction of the one before: there may be more of them.
+/// A reduction that no two chains of run side by side is cut if the estimate is at this fraction of the one
+/// before: there may be more of them.
 const CUT_WINS_BY: f64 = 0.95;
-/// It is cut, too, if that gains so many nanoseconds, be it before a loop over time beside which it counts for nothing: how long that loop is, is a guess.
+/// It is cut, too, if that gains so many nanoseconds, be it before a loop over time beside which it counts
+/// for nothing: how long that loop is, is a guess.
 const CUT_GAINS: f64 = 1e5;
 /// The same for a reduction of which some chains run side by side.
 const CUT_OF_SOME_GAINS: f64 = 1e6;
 
-/// The reductions cut into parts that gain by it, each as often as it takes. The best schedule so far tells which chains run one after the other.
+/// The reductions cut into parts that gain by it, each as often as it takes. The best schedule so far tells
+/// which chains run one after the other.
 fn reduced(
     scop: &Scop,
     deps: &Dependences,
@@ -232,8 +240,9 @@ fn reduced(
     Ok(best)
 }
 
-/// The reductions of rows that blocks have in shared memory, in parts, where what they add up may be regrouped: all threads of a row take
-/// part. Only for sizes for which there are such rows; others stay as they are.
+/// The reductions of rows that blocks have in shared memory, in parts, where what they add up may be
+/// regrouped: all threads of a row take part. Only for sizes for which there are such rows; others stay as
+/// they are.
 fn in_rows(
     scop: &Scop,
     deps: &Dependences,

@@ -6,7 +6,8 @@ use crate::{Result, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::{Access, AccessKind, AccessValue, Array, ArrayId, Scop, Statement, ValueHandle};
 
-/// A new array may have this many times the elements of the largest array of the program, as the model sees both.
+/// A new array may have this many times the elements of the largest array of the program, as the model sees
+/// both.
 pub(super) const MAX_GROWTH: f64 = 2.0;
 
 /// The elements of the largest array of the program.
@@ -34,8 +35,8 @@ pub(super) fn fresh(scop: &Scop, base: &str) -> String {
     (2_u32..).map(|i| format!("{base}{i}")).find(|n| !taken(n)).unwrap_or_default()
 }
 
-/// The smallest size that holds all values of a set `{ [v] }` as subscripts, zero without any; `None` if a value may be negative or there is
-/// no bound: `[params] -> { [size] }`.
+/// The smallest size that holds all values of a set `{ [v] }` as subscripts, zero without any; `None` if a
+/// value may be negative or there is no bound: `[params] -> { [size] }`.
 pub(super) fn extent(scop: &Scop, values: isl::Set) -> Result<Option<isl::PwAff>> {
     let known = known(scop)?;
     let values = values.intersect_params(known.clone())?.coalesce()?;
@@ -51,7 +52,8 @@ pub(super) fn extent(scop: &Scop, values: isl::Set) -> Result<Option<isl::PwAff>
     Ok(Some(size.align_params(scop.param_space()?)?))
 }
 
-/// `{ S[i] -> X[a] }` becomes `{ S[i] -> Y[p, a] }` for `prefix = { S[i] -> [p] }`, or `{ S[i] -> Y[a] }` without one.
+/// `{ S[i] -> X[a] }` becomes `{ S[i] -> Y[p, a] }` for `prefix = { S[i] -> [p] }`, or `{ S[i] -> Y[a] }`
+/// without one.
 pub(super) fn renamed(relation: &isl::Map, prefix: Option<isl::Map>, name: &str) -> Result<isl::Map> {
     let plain = relation.clone().reset_tuple_id(isl::DimType::Out)?;
     let full = match prefix {

@@ -1,20 +1,24 @@
 //! Reductions cut into parts that run side by side.
 //!
-//! A statement that is an update of a regroupable operation ([`pollyrs_scop::Reduction`]) and whose instances form chains, one for each value of
-//! its outer iterators, gets partial results: an array with the identity in each cell, which the statement updates instead, and a second statement
-//! that applies the update to the original cell with each partial result, in order. The chains through the partial results are shorter, and
+//! A statement that is an update of a regroupable operation ([`pollyrs_scop::Reduction`]) and whose instances
+//! form chains, one for each value of its outer iterators, gets partial results: an array with the identity
+//! in each cell, which the statement updates instead, and a second statement that applies the update to the
+//! original cell with each partial result, in order. The chains through the partial results are shorter, and
 //! different ones are independent.
-//! - A chain over several loops is cut at the iterations of the outermost one, then what is left in each part ([`inside`]).
-//! - A chain over one loop `k` is cut into `k mod C` where the operation commutes: neighbouring threads then read neighbouring
-//!   elements. Where it does not, each part is a run of consecutive iterations.
-//! - Operands may be other cells of the array that is updated: in Nussinov's recurrence each interval is the best of all its splits.
-//!   A partial result for each interval and part would take more memory than the program, so intervals of different lengths, which the best
-//!   schedule so far runs one after the other, share theirs.
+//! - A chain over several loops is cut at the iterations of the outermost one, then what is left in each part
+//!   ([`inside`]).
+//! - A chain over one loop `k` is cut into `k mod C` where the operation commutes: neighbouring threads then
+//!   read neighbouring elements. Where it does not, each part is a run of consecutive iterations.
+//! - Operands may be other cells of the array that is updated: in Nussinov's recurrence each interval is the
+//!   best of all its splits. A partial result for each interval and part would take more memory than the
+//!   program, so intervals of different lengths, which the best schedule so far runs one after the other,
+//!   share theirs.
 //!
-//! The second statement is a shorter reduction of the same kind and is cut again, until what is left is short. The grouping depends on
-//! the sizes alone, so results do not change from run to run.
+//! The second statement is a shorter reduction of the same kind and is cut again, until what is left is
+//! short. The grouping depends on the sizes alone, so results do not change from run to run.
 //!
-//! An update may have several cells, as the minimum and its place have: each gets partial results, with the same subscripts.
+//! An update may have several cells, as the minimum and its place have: each gets partial results, with the
+//! same subscripts.
 //!
 //! # Example
 //! `for k: s = s + a[k]` becomes `for p < C { P[p] = 0; for t: P[p] += a[C t + p] }; for p: s += P[p]`.
@@ -32,12 +36,13 @@ use cut::into_parts;
 use pollyrs_isl as isl;
 use pollyrs_scop::{Cell, Scop, Statement};
 
-/// Parts of a chain that has the device to itself, then of the chains of parts: 65,536 threads with four loads each in flight keep the
-/// memory of an H200 busy, and the last chain is a few microseconds.
+/// Parts of a chain that has the device to itself, then of the chains of parts: 65,536 threads with four
+/// loads each in flight keep the memory of an H200 busy, and the last chain is a few microseconds.
 const PARTS: [u32; 3] = [65536, 1024, 32];
 /// The same where there is a chain for each value of outer iterators.
 const PARTS_OF_MANY: [u32; 2] = [1024, 32];
-/// The same where chains that run one after the other share the cells of their parts: those that run side by side are many already.
+/// The same where chains that run one after the other share the cells of their parts: those that run side by
+/// side are many already.
 const PARTS_IN_TURN: [u32; 1] = [32];
 /// Innermost loops of fewer iterations are one part.
 const SHORT: u32 = 64;
@@ -52,8 +57,8 @@ pub(super) struct Chain {
     pub outer: u32,
     /// How often the reduction was cut before.
     pub level: usize,
-    /// Bit `d`: chains that differ in the outer iterator `d` are known to run one after the other. They share partial results
-    /// where all run in turn, and where one for each chain would take too much memory.
+    /// Bit `d`: chains that differ in the outer iterator `d` are known to run one after the other. They share
+    /// partial results where all run in turn, and where one for each chain would take too much memory.
     pub in_turn: u32,
     /// Parts, or iterations of a part where the order counts; `None`: by the level.
     pub size: Option<u32>,
@@ -98,8 +103,9 @@ fn counted(member: &isl::UnionMap, found: u32) -> Result<Option<u32>> {
     Ok(None)
 }
 
-/// The iterators of a statement, as bits, that loops on the host tell apart in a placed schedule: one for each loop, since instances that differ in
-/// nothing else that the loop counts by are in different iterations of it.
+/// The iterators of a statement, as bits, that loops on the host tell apart in a placed schedule: one for
+/// each loop, since instances that differ in nothing else that the loop counts by are in different iterations
+/// of it.
 pub(super) fn on_host(tree: &ScheduleTree, statement: &Statement) -> Result<u32> {
     let own = isl::UnionSet::from_set(isl::Set::universe(statement.domain.space()?)?)?;
     let mut found = 0;
@@ -188,8 +194,8 @@ pub(super) fn later(domain: &isl::Set, outer: u32) -> Result<isl::Map> {
     Ok(pairs.intersect_domain(domain.clone())?.intersect_range(domain.clone())?)
 }
 
-/// The number of leading iterators that tell the chains of a reduction apart: its updates follow each other directly, and what it computes on the
-/// way is seen by nothing else. `None` if it has no such chains.
+/// The number of leading iterators that tell the chains of a reduction apart: its updates follow each other
+/// directly, and what it computes on the way is seen by nothing else. `None` if it has no such chains.
 fn outer(scop: &Scop, deps: &Dependences, s: &Statement) -> Result<Option<u32>> {
     let Some(r) = &s.reduction else { return Ok(None) };
     let mut all = Vec::new();
@@ -214,7 +220,8 @@ fn outer_of(scop: &Scop, deps: &Dependences, s: &Statement, r: Cell) -> Result<O
             }
         }
     }
-    // What passes from update to update through the cell, and what else sees an update, be it another operand of one.
+    // What passes from update to update through the cell, and what else sees an update, be it another operand
+    // of one.
     let cell = isl::UnionSet::from_set(s.accesses[r.read].relation.clone().wrap()?)?;
     let from = tagged_flow_of(deps, array, &s.name)?.intersect_params(known.clone())?;
     let own = from.clone().intersect_range(cell)?;
@@ -236,9 +243,11 @@ pub(super) fn again(made: &Made, chain: Chain) -> Chain {
     Chain { statement: made.scop.statements.len() - 1, level: chain.level + 1, size: None, ..chain }
 }
 
-/// The chains that a cut of `chain` in `scop` at its outermost loop leaves in the parts, one for each iteration of that loop. These alone may be few, and if neighbouring threads have
-/// neighbouring parts they read elements that are far apart: of what is left of several loops, each iteration of the outermost one becomes a part as well, and of a
-/// single loop of a commutative operation `k mod 32`. `None` if there is nothing to cut.
+/// The chains that a cut of `chain` in `scop` at its outermost loop leaves in the parts, one for each
+/// iteration of that loop. These alone may be few, and if neighbouring threads have neighbouring parts they
+/// read elements that are far apart: of what is left of several loops, each iteration of the outermost one
+/// becomes a part as well, and of a single loop of a commutative operation `k mod 32`. `None` if there is
+/// nothing to cut.
 pub(super) fn inside(scop: &Scop, chain: Chain) -> Result<Option<Chain>> {
     let s = &scop.statements[chain.statement];
     let left = s.domain.dim(isl::DimType::Set)?.saturating_sub(chain.outer + 1);

@@ -1,15 +1,21 @@
-//! Running totals cut into parts that run side by side: scans (Blelloch, "Prefix sums and their applications", CMU-CS-90-190, 1990, section 1).
+//! Running totals cut into parts that run side by side: scans (Blelloch, "Prefix sums and their
+//! applications", CMU-CS-90-190, 1990, section 1).
 //!
-//! A statement that is an update of a regroupable operation ([`pollyrs_scop::Reduction`]), each of whose results others look at before the next
-//! update, is no reduction. Its loop is cut into runs of consecutive iterations. What all runs but the last ones add up to is found first:
+//! A statement that is an update of a regroupable operation ([`pollyrs_scop::Reduction`]), each of whose
+//! results others look at before the next update, is no reduction. Its loop is cut into runs of consecutive
+//! iterations. What all runs but the last ones add up to is found first:
 //! 1. *parts*: each run is summed up by itself, starting with the identity;
-//! 2. *starts*: a short loop over the runs notes the cell before each of them, and applies the run's sum to the cell;
-//! 3. *again*: each run is executed as the program has it, in a cell of its own that begins with what was noted.
+//! 2. *starts*: a short loop over the runs notes the cell before each of them, and applies the run's sum to
+//!    the cell;
+//! 3. *again*: each run is executed as the program has it, in a cell of its own that begins with what was
+//!    noted.
 //!
-//! The second loop is a running total of the same kind, and is cut again until what is left is short. Only consecutive updates are combined,
-//! in their order, so that the operation need not commute. The grouping depends on the sizes alone.
+//! The second loop is a running total of the same kind, and is cut again until what is left is short. Only
+//! consecutive updates are combined, in their order, so that the operation need not commute. The grouping
+//! depends on the sizes alone.
 //!
-//! Several totals of one loop are cut together. What else the loop runs is ahead where a total needs it, and behind where it needs a total.
+//! Several totals of one loop are cut together. What else the loop runs is ahead where a total needs it, and
+//! behind where it needs a total.
 //!
 //! # Example
 //! `for k { s = s + a[k]; y[k] = s; }` becomes
@@ -33,12 +39,14 @@ use pollyrs_scop::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Consecutive iterations of a part. Those of the first parts are unrolled, and neighbouring elements accessed together (measured: `bench/notes/010-reductions.md`).
+/// Consecutive iterations of a part. Those of the first parts are unrolled, and neighbouring elements
+/// accessed together (measured: `bench/notes/010-reductions.md`).
 const RUNS: [u32; 4] = [16, 64, 64, 32];
 /// The same of totals along rows, of which there may be many: fewer parts of each.
 const RUNS_OF_MANY: [u32; 4] = [32, 64, 64, 32];
 
-/// The running totals of a loop, all of which have the same iterators around it; [`Chain::statement`] is the first one's.
+/// The running totals of a loop, all of which have the same iterators around it; [`Chain::statement`] is the
+/// first one's.
 #[derive(Clone, Debug)]
 pub(super) struct Totals {
     pub first: Chain,
@@ -78,7 +86,8 @@ pub(super) fn again(made: &Made, of: &Totals) -> Totals {
     Totals { first, statements }
 }
 
-/// Whether each instance of the statement updates what the one before left, along its innermost loop, and another statement looks at it on the way.
+/// Whether each instance of the statement updates what the one before left, along its innermost loop, and
+/// another statement looks at it on the way.
 fn is_total(scop: &Scop, deps: &Dependences, n: usize) -> Result<bool> {
     let s = &scop.statements[n];
     let Some((r, _)) = total_of(s) else { return Ok(false) };
@@ -182,7 +191,8 @@ fn members_of_loop(scop: &Scop, tree: &ScheduleTree, n: usize, at: u32) -> Resul
     }
 }
 
-/// The statements of `domain`, which all run beneath the member `m`; `None` if one does not count by it, or runs elsewhere as well.
+/// The statements of `domain`, which all run beneath the member `m`; `None` if one does not count by it, or
+/// runs elsewhere as well.
 fn inside(scop: &Scop, m: &isl::UnionPwAff, domain: &isl::UnionSet, at: u32) -> Result<Option<Vec<usize>>> {
     let mut out = Vec::new();
     for (n, s) in scop.statements.iter().enumerate() {
@@ -305,7 +315,8 @@ fn cut_into(scop: &Scop, deps: &Dependences, of: &Totals, shared: bool) -> Resul
     Ok(Some(Made { instances: views, scans, ..Made::from(new) }))
 }
 
-/// Iterations that the first part is shorter, so that parts begin where whole runs of elements do in most of the arrays that the loop goes along.
+/// Iterations that the first part is shorter, so that parts begin where whole runs of elements do in most of
+/// the arrays that the loop goes along.
 fn ahead(scop: &Scop, statements: &BTreeSet<usize>, at: u32, size: u32) -> Result<i64> {
     let mut votes: BTreeMap<i64, usize> = BTreeMap::new();
     for s in statements.iter().map(|n| &scop.statements[*n]) {
@@ -318,7 +329,8 @@ fn ahead(scop: &Scop, statements: &BTreeSet<usize>, at: u32, size: u32) -> Resul
     Ok(votes.into_iter().max_by_key(|(ahead, votes)| (*votes, -ahead)).map_or(0, |(ahead, _)| ahead))
 }
 
-/// The element of a row that an access has in the first iteration of the loop at `at`, if it has the next one in the next iteration.
+/// The element of a row that an access has in the first iteration of the loop at `at`, if it has the next one
+/// in the next iteration.
 fn first_element(a: &Access, at: u32) -> Result<Option<i64>> {
     let Some(last) = a.relation.dim(isl::DimType::Out)?.checked_sub(1) else { return Ok(None) };
     if !a.relation.is_single_valued()? {
@@ -366,7 +378,8 @@ fn under(s: &mut Statement, view: &isl::Map) -> Result<()> {
     Ok(())
 }
 
-/// The sizes of an array with a cell for each of `cells`, `{ [o, p] }`; `None` where it has no bound or would be too large.
+/// The sizes of an array with a cell for each of `cells`, `{ [o, p] }`; `None` where it has no bound or would
+/// be too large.
 fn sizes(
     scop: &Scop,
     cells: &isl::Set,
@@ -387,7 +400,8 @@ fn sizes(
     Ok(fits.then_some(sizes))
 }
 
-/// Gives the total `n` cells of its own for each part, and what looks at it on the way as well; adds the statements that find what they begin with.
+/// Gives the total `n` cells of its own for each part, and what looks at it on the way as well; adds the
+/// statements that find what they begin with.
 fn add(
     scop: &Scop,
     new: &mut Scop,
@@ -482,7 +496,8 @@ fn add(
     Ok(Some(Scanned { total: StmtId(n), start: id(0), sum: id(1), before: id(2), rest: id(3) }))
 }
 
-/// The update of a total alone, under another name, in the cells of sums; `s` is the total in the cells that run.
+/// The update of a total alone, under another name, in the cells of sums; `s` is the total in the cells that
+/// run.
 fn update_alone(
     s: &Statement,
     (r, needs): (&Reduction, Vec<ValueHandle>),

@@ -1,12 +1,13 @@
 //! Statements that become two, by sizes.
 //!
-//! A reduction along rows is cut into parts where a block has the rows in shared memory: all of its threads add, and not one a row. For other sizes
-//! the parts would only be work. So the statement keeps the instances for these, and a second one with the same instructions has the rest: for any
-//! sizes, only one of both has instances.
+//! A reduction along rows is cut into parts where a block has the rows in shared memory: all of its threads
+//! add, and not one a row. For other sizes the parts would only be work. So the statement keeps the instances
+//! for these, and a second one with the same instructions has the rest: for any sizes, only one of both has
+//! instances.
 //!
 //! # Example
-//! With rows of 128 to 1024 elements, `S[i, j] : 0 <= j < m` becomes `S[i, j] : 0 <= j < m < 128 or m > 1024 ..` and
-//! `S7[i, j] : 0 <= j < m and 128 <= m <= 1024`.
+//! With rows of 128 to 1024 elements, `S[i, j] : 0 <= j < m` becomes `S[i, j] : 0 <= j < m < 128 or m > 1024
+//! ..` and `S7[i, j] : 0 <= j < m and 128 <= m <= 1024`.
 
 use super::Made;
 use super::parts::fresh;
@@ -19,11 +20,12 @@ use pollyrs_scop::{AccessKind, ArrayId, ArrayKind, Scop, Statement, StmtId};
 
 /// Parts of a row, one for each thread of a warp: neighbours read neighbouring elements.
 const PARTS: u32 = 32;
-/// Consecutive iterations of a part where the order counts: an odd number, so that threads read from different banks of shared memory, of
-/// which a warp has enough for the longest rows.
+/// Consecutive iterations of a part where the order counts: an odd number, so that threads read from
+/// different banks of shared memory, of which a warp has enough for the longest rows.
 const RUN: u32 = 33;
 
-/// The reductions among `rows` that may be in parts: updates of a cell a row that may be regrouped, in a single loop along it.
+/// The reductions among `rows` that may be in parts: updates of a cell a row that may be regrouped, in a
+/// single loop along it.
 pub(super) fn chains(scop: &Scop, deps: &Dependences, rows: &isl::UnionSet) -> Result<Vec<Chain>> {
     let mut out = Vec::new();
     for chain in reduce::chains(scop, deps)? {
@@ -65,8 +67,8 @@ fn may_be_two(s: &Statement) -> bool {
     s.is_plain() && s.updates.is_empty() && s.accesses.iter().all(|a| a.place.is_none())
 }
 
-/// Whether a report of the device, after which the original runs, needs no copy of what was there before: there are such reports anyway, or nothing
-/// that the program has is read and written.
+/// Whether a report of the device, after which the original runs, needs no copy of what was there before:
+/// there are such reports anyway, or nothing that the program has is read and written.
 fn may_report(scop: &Scop, deps: &Dependences) -> Result<bool> {
     if scop.arrays.iter().any(|a| matches!(a.kind, ArrayKind::Fault { .. })) {
         return Ok(true);
@@ -81,7 +83,8 @@ fn may_report(scop: &Scop, deps: &Dependences) -> Result<bool> {
     Ok(true)
 }
 
-/// The SCoP with the instances of a statement for `sizes` as another one, the last; `None` if it has no others.
+/// The SCoP with the instances of a statement for `sizes` as another one, the last; `None` if it has no
+/// others.
 pub(super) fn divided(scop: &Scop, statement: usize, sizes: &isl::Set) -> Result<Option<Made>> {
     let old = &scop.statements[statement];
     let inside = old.domain.clone().intersect_params(sizes.clone())?.coalesce()?;
@@ -142,7 +145,8 @@ impl Both {
         Ok(filter.clone().union(self.of(filter.clone())?)?)
     }
 
-    /// A tree whose instances are `domain` with the other statement in each place of the first; where both would be alike, one after the other.
+    /// A tree whose instances are `domain` with the other statement in each place of the first; where both
+    /// would be alike, one after the other.
     fn tree(&self, tree: &Tree, domain: &isl::UnionSet) -> Result<Tree> {
         if domain.is_disjoint(&self.old)? {
             return Ok(tree.clone());

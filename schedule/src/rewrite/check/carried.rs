@@ -1,12 +1,16 @@
-//! The rule for elements that cells took the place of ([`Carried`]): a statement `S` of the original reads an element of `Y` and writes one. It reads a cell of `X` now and
-//! writes one, too. `Before` copies an element of `Y` to `X`; `Behind`, if there is one, copies `X` to `Y` in place of what `S` wrote.
+//! The rule for elements that cells took the place of ([`Carried`]): a statement `S` of the original reads an
+//! element of `Y` and writes one. It reads a cell of `X` now and writes one, too. `Before` copies an element
+//! of `Y` to `X`; `Behind`, if there is one, copies `X` to `Y` in place of what `S` wrote.
 //!
-//! 1. *Form.* `S` is the original one, but that its load is a read of `X`, and that what is stored is written to `X` as well, or instead. Copies are no more than that;
-//!    nothing else touches `X`. In an instance the load is not of what the same one stored before.
-//! 2. *Values.* A read of `X` sees an instance of `S`, or a `Before` that read the same element of `Y`. The instance that the original load saw is that one, or the one
-//!    that `Before` saw; where that one saw what was there ahead of the SCoP, so does `Before`.
-//! 3. *Others.* With a `Behind`: it has the element that all instances of `S` have which are in the same iterations of the loops around. Its value is that of
-//!    one of them: others see it where they saw that one, and the order of others against `S` is kept against all `Behind`.
+//! 1. *Form.* `S` is the original one, but that its load is a read of `X`, and that what is stored is written
+//!    to `X` as well, or instead. Copies are no more than that; nothing else touches `X`. In an instance the
+//!    load is not of what the same one stored before.
+//! 2. *Values.* A read of `X` sees an instance of `S`, or a `Before` that read the same element of `Y`. The
+//!    instance that the original load saw is that one, or the one that `Before` saw; where that one saw what
+//!    was there ahead of the SCoP, so does `Before`.
+//! 3. *Others.* With a `Behind`: it has the element that all instances of `S` have which are in the same
+//!    iterations of the loops around. Its value is that of one of them: others see it where they saw that
+//!    one, and the order of others against `S` is kept against all `Behind`.
 //!
 //! All other accesses are as they were, and the general rule keeps their order.
 

@@ -1,24 +1,30 @@
-//! The rule for updates that were regrouped: one statement `S` of the original is `S'` (with other iterators and a cell `P` of its own for each part),
-//! a statement that sets each `P` to the identity, and a statement `R` that applies the update to the original cell `X` with each `P`.
+//! The rule for updates that were regrouped: one statement `S` of the original is `S'` (with other iterators
+//! and a cell `P` of its own for each part), a statement that sets each `P` to the identity, and a statement
+//! `R` that applies the update to the original cell `X` with each `P`.
 //!
-//! 1. *Form.* `S'` has the instances of `S`, one for one, with the same body, accesses and integers, but that it updates `P` and not `X`. The start only
-//!    stores the identity; `R` only runs the instructions of the update with the original accesses of `X`. No other statement touches `P`.
-//! 2. *Original chains.* The flow of `S` to itself through the cell of `X` that it updates joins consecutive instances among those with the same first
-//!    iterators `o`, and only the last one of a chain is seen by anything else, be it another operand of `S`, which is never the updated cell.
-//! 3. *Parts.* Each `P` is set once for each `o`, before it is read; the flow of `S'` to itself through `P` joins its instances into one path for
-//!    each `P` and `o`, which ends at the one `R` that reads this `P` and has this `o`. The instances of one path have the `o` of their `R`.
-//! 4. *Rest.* The flow of `R` to itself through `X` joins consecutive instances of the same `o`; what the first one reads, and what sees the last
-//!    one, is what the first of the original chain reads and what sees its last, and every order of other statements against the chain is kept.
-//! 5. *Operands.* Where operands of `S` are other cells of `X`, those of `S'` see the same: a statement outside, the end of a chain (of `S`, now of `R`), or
-//!    what the memory held before.
-//! 6. *Order.* If the operation does not commute: of two instances of a chain, the earlier one stays the earlier one in its part, or its part is
-//!    applied earlier.
+//! 1. *Form.* `S'` has the instances of `S`, one for one, with the same body, accesses and integers, but that
+//!    it updates `P` and not `X`. The start only stores the identity; `R` only runs the instructions of the
+//!    update with the original accesses of `X`. No other statement touches `P`.
+//! 2. *Original chains.* The flow of `S` to itself through the cell of `X` that it updates joins consecutive
+//!    instances among those with the same first iterators `o`, and only the last one of a chain is seen by
+//!    anything else, be it another operand of `S`, which is never the updated cell.
+//! 3. *Parts.* Each `P` is set once for each `o`, before it is read; the flow of `S'` to itself through `P`
+//!    joins its instances into one path for each `P` and `o`, which ends at the one `R` that reads this `P`
+//!    and has this `o`. The instances of one path have the `o` of their `R`.
+//! 4. *Rest.* The flow of `R` to itself through `X` joins consecutive instances of the same `o`; what the
+//!    first one reads, and what sees the last one, is what the first of the original chain reads and what
+//!    sees its last, and every order of other statements against the chain is kept.
+//! 5. *Operands.* Where operands of `S` are other cells of `X`, those of `S'` see the same: a statement
+//!    outside, the end of a chain (of `S`, now of `R`), or what the memory held before.
+//! 6. *Order.* If the operation does not commute: of two instances of a chain, the earlier one stays the
+//!    earlier one in its part, or its part is applied earlier.
 //!
-//! 7. *Companions.* An update may have several cells `X`, which it changes together, each with a `P` of its own: all of the above holds of each of them, with the
-//!    same `o`, and the cells of one part have the same subscripts in each `P`, so that their paths are the same.
+//! 7. *Companions.* An update may have several cells `X`, which it changes together, each with a `P` of its
+//!    own: all of the above holds of each of them, with the same `o`, and the cells of one part have the same
+//!    subscripts in each `P`, so that their paths are the same.
 //!
-//! Each value of `X` that others see is then the original first value updated by the same values, grouped by parts (and, only if the operation
-//! commutes, in another order).
+//! Each value of `X` that others see is then the original first value updated by the same values, grouped by
+//! parts (and, only if the operation commutes, in another order).
 
 mod chains;
 mod form;
@@ -107,8 +113,8 @@ impl Check<'_> {
         Ok(isl::UnionMap::read(&self.old.ctx, &text)?.intersect_domain(self.all_of(s)?)?)
     }
 
-    /// Whether every order of others against the updates `s_old` of an array is kept against what is applied with the same outer iterators:
-    /// `to_rest` is `{ S -> R }`.
+    /// Whether every order of others against the updates `s_old` of an array is kept against what is applied
+    /// with the same outer iterators: `to_rest` is `{ S -> R }`.
     pub(super) fn stays_around(
         &mut self,
         array: ArrayId,

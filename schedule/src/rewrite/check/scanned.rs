@@ -1,20 +1,24 @@
-//! The rule for running totals that were cut into parts ([`Scanned`]): a statement `S` of the original updates a cell `X` that others look at on the way. It is
-//! `S'` now, in cells `Q`, as are those that look at it; `Start` sets sums of parts, in cells `P`, which `Sum`, a second `S`, updates; `Before` notes `X` in `Q`,
-//! and `Rest` applies `P` to `X`.
+//! The rule for running totals that were cut into parts ([`Scanned`]): a statement `S` of the original
+//! updates a cell `X` that others look at on the way. It is `S'` now, in cells `Q`, as are those that look at
+//! it; `Start` sets sums of parts, in cells `P`, which `Sum`, a second `S`, updates; `Before` notes `X` in
+//! `Q`, and `Rest` applies `P` to `X`.
 //!
-//! 1. *Form.* `S'` and others with new iterators are the original ones, one for one, but that what was `X` is `Q`: all of a statement's reads of `X`, or none.
-//!    `Sum` is the part of `S` that its update needs, but that what was `X` is `P`. `Start` stores the identity; `Before` copies; `Rest` runs the instructions of the
-//!    update with the original accesses of `X`. Nothing else touches `P` or `Q`.
+//! 1. *Form.* `S'` and others with new iterators are the original ones, one for one, but that what was `X` is
+//!    `Q`: all of a statement's reads of `X`, or none. `Sum` is the part of `S` that its update needs, but
+//!    that what was `X` is `P`. `Start` stores the identity; `Before` copies; `Rest` runs the instructions of
+//!    the update with the original accesses of `X`. Nothing else touches `P` or `Q`.
 //! 2. *Operands.* What `Sum` reads besides `P` is what `S` reads.
-//! 3. *Parts.* For each cell and value of the outer iterators there is one path through `P`: from `Start` through instances of `Sum` to one `Rest`. The
-//!    instances of `S` that the first and the last `Sum` of the path of `R` stand for are its *first* and its *last*.
-//! 4. *Rest.* The flow of `S` through `X` is that of the paths and, from the last of one `R` to the first of the next, that of `Rest` through `X`. What else the
-//!    first of `R` reads is what `R` reads.
-//!    So `X` is behind `R` what it was behind its last: the first value with the same updates, of which consecutive ones were combined.
-//! 5. *Values.* A read of `Q` sees `S'`, or a `Before` that read `X` behind an `R` (its last is meant) or behind a statement outside: that is
-//!    what the original read of `X` sees. So `Q` is what `X` was.
-//! 6. *Others.* Other reads of `X` see the last of an `R` where they saw `S`, or another statement as before. Every order of statements outside against `S` is
-//!    kept against all `Rest` with the same outer iterators.
+//! 3. *Parts.* For each cell and value of the outer iterators there is one path through `P`: from `Start`
+//!    through instances of `Sum` to one `Rest`. The instances of `S` that the first and the last `Sum` of the
+//!    path of `R` stand for are its *first* and its *last*.
+//! 4. *Rest.* The flow of `S` through `X` is that of the paths and, from the last of one `R` to the first of
+//!    the next, that of `Rest` through `X`. What else the first of `R` reads is what `R` reads. So `X` is
+//!    behind `R` what it was behind its last: the first value with the same updates, of which consecutive
+//!    ones were combined.
+//! 5. *Values.* A read of `Q` sees `S'`, or a `Before` that read `X` behind an `R` (its last is meant) or
+//!    behind a statement outside: that is what the original read of `X` sees. So `Q` is what `X` was.
+//! 6. *Others.* Other reads of `X` see the last of an `R` where they saw `S`, or another statement as before.
+//!    Every order of statements outside against `S` is kept against all `Rest` with the same outer iterators.
 //!
 //! No two updates change their order, so the operation need not commute.
 
@@ -50,7 +54,8 @@ struct Total<'a> {
 struct Stand {
     /// `{ R -> S }`: the first instance of the part.
     first: isl::UnionMap,
-    /// `{ R -> S; other -> other }`: its last instance, whose value is behind it in `X`, and instances of the original.
+    /// `{ R -> S; other -> other }`: its last instance, whose value is behind it in `X`, and instances of the
+    /// original.
     value: isl::UnionMap,
     /// `{ S -> S }`: of one part.
     paths: isl::UnionMap,

@@ -2,8 +2,8 @@
 //!
 //! 1. *Form.* Both have the instructions of `S`, and `V[i]` the accesses and integers of `S[i]`.
 //! 2. *Instances.* Each instance of the original `S` is one of either, and of one only.
-//! 3. *Order.* Every dependence of the original is kept, with `S` or `V` in place of `S` (rule 2 of the module above), and
-//!    each instance has one place in the new order, which has no others.
+//! 3. *Order.* Every dependence of the original is kept, with `S` or `V` in place of `S` (rule 2 of the
+//!    module above), and each instance has one place in the new order, which has no others.
 //!
 //! No array is new, so each read sees the write that it saw.
 

@@ -1,4 +1,5 @@
-//! One cut of a reduction: the arrays of partial results, the statement on its parts, the one that starts them and the one that applies them.
+//! One cut of a reduction: the arrays of partial results, the statement on its parts, the one that starts
+//! them and the one that applies them.
 
 use super::graft::Graft;
 use super::parts::{MAX_GROWTH, extent, fresh, largest_volume, push};
@@ -13,8 +14,8 @@ use pollyrs_scop::{
     StmtId,
 };
 
-/// The SCoP with the chains cut once, with a partial result for each chain, or for those that run side by side where these are `shared`; `None`
-/// if that is not possible or has been done often enough.
+/// The SCoP with the chains cut once, with a partial result for each chain, or for those that run side by
+/// side where these are `shared`; `None` if that is not possible or has been done often enough.
 pub(super) fn into_parts(scop: &Scop, chain: Chain, shared: bool) -> Result<Option<Made>> {
     let s = &scop.statements[chain.statement];
     let Some(update) = &s.reduction else { return Ok(None) };
@@ -36,7 +37,8 @@ pub(super) fn into_parts(scop: &Scop, chain: Chain, shared: bool) -> Result<Opti
     Ok(Some(Made { instances, ..Made::from(new) }))
 }
 
-/// What is known of a cut before anything is made of it. `S` is the statement, `S'` the same on parts, `p` numbers these.
+/// What is known of a cut before anything is made of it. `S` is the statement, `S'` the same on parts, `p`
+/// numbers these.
 struct Cut<'a> {
     scop: &'a Scop,
     /// `S`
@@ -94,7 +96,8 @@ impl<'a> Cut<'a> {
         Ok(Some(Cut { scop, statement, update, chain, old_of_new, domain, cells, wide, dropped }))
     }
 
-    /// The sizes of an array of partial results, which `kept` iterators and the part are subscripts of; `None` if one has no bound.
+    /// The sizes of an array of partial results, which `kept` iterators and the part are subscripts of;
+    /// `None` if one has no bound.
     fn sizes(&self, kept: &[u32]) -> Result<Option<Vec<Option<isl::PwAff>>>> {
         let outer = self.chain.outer;
         let mut sizes = Vec::new();
@@ -107,7 +110,8 @@ impl<'a> Cut<'a> {
         Ok(Some(sizes))
     }
 
-    /// Whether partial results need little memory: chains of many cells, each with parts, could need far more of it than the program has.
+    /// Whether partial results need little memory: chains of many cells, each with parts, could need far more
+    /// of it than the program has.
     fn has_room(&self) -> Result<bool> {
         let mut plain = self.cells.clone().reset_tuple_id()?;
         for d in &self.dropped {
@@ -141,7 +145,8 @@ impl<'a> Cut<'a> {
         partials
     }
 
-    /// `{ S'[o, p, ...] -> P[o, p] }` or `{ X[o, p] -> P[o, p] }`, as `all` is, with the iterators that `P` has.
+    /// `{ S'[o, p, ...] -> P[o, p] }` or `{ X[o, p] -> P[o, p] }`, as `all` is, with the iterators that `P`
+    /// has.
     fn partial_of(&self, all: isl::Map, partial: &Partial) -> Result<isl::Map> {
         let mut cell = all;
         for d in &self.dropped {
@@ -278,7 +283,8 @@ fn is_single(s: &Statement, outer: u32) -> Result<bool> {
     Ok(s.domain.dim(isl::DimType::Set)? == outer + 1)
 }
 
-/// `{ S'[o, p, t] -> S[o, k] }`: parts of the loop over `k`, `k mod size` of them, or runs of `size` iterations where their order counts.
+/// `{ S'[o, p, t] -> S[o, k] }`: parts of the loop over `k`, `k mod size` of them, or runs of `size`
+/// iterations where their order counts.
 fn in_parts_of(s: &Statement, outer: u32, size: u32, commutes: bool) -> Result<isl::Map> {
     let o: String = (0..outer).map(|d| format!("o{d},")).collect();
     let (k, short) =

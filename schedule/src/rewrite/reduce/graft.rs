@@ -1,4 +1,5 @@
-//! The new statements of a reduction that was cut, put into the schedule: start and parts under one loop over the parts, the rest behind it.
+//! The new statements of a reduction that was cut, put into the schedule: start and parts under one loop over
+//! the parts, the rest behind it.
 
 use super::parts;
 use crate::tree::{Band, Tree, member_map};
@@ -81,7 +82,8 @@ impl Graft {
                     let inner = restricted(&b.child, &self.all)?.under(more);
                     let mut cut = self.parts(m, inner)?;
                     if !others.is_empty()? {
-                        // What else the loop runs gets a loop of its own, ahead, or behind where it looks at the cell.
+                        // What else the loop runs gets a loop of its own, ahead, or behind where it looks at
+                        // the cell.
                         let alone = b.child.as_ref().clone().under(b.members[i..].to_vec());
                         let own = self.filter(&domain.clone().intersect(self.all.clone())?)?;
                         let behind = others.clone().intersect(self.users.clone())?;

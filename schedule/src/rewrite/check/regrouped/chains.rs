@@ -1,4 +1,5 @@
-//! Parts 2 to 6, for one cell of an update: its chains in the original, its paths through the parts, and what the rest of the program sees of it.
+//! Parts 2 to 6, for one cell of an update: its chains in the original, its paths through the parts, and what
+//! the rest of the program sees of it.
 
 use super::Regrouped;
 use crate::Result;
@@ -50,7 +51,8 @@ struct Paths {
 }
 
 impl Check<'_> {
-    /// Parts 2 to 6 for one cell, which is number `nth` of the update; the number of iterators that tell its chains apart.
+    /// Parts 2 to 6 for one cell, which is number `nth` of the update; the number of iterators that tell its
+    /// chains apart.
     pub(super) fn chains(&mut self, of: &Regrouped, nth: usize, cell: Cell) -> Result<Option<u32>> {
         let array = of.old.accesses[cell.write].array;
         let (s_old, reads) = (self.all_of(of.old)?, of.old.accesses[cell.read].relation.clone());
@@ -133,7 +135,8 @@ impl Check<'_> {
         Ok(Paths { used, apply, back })
     }
 
-    /// Whether the flow through `P` is one path for each part and `o`; the cells that are set, updated and applied are given.
+    /// Whether the flow through `P` is one path for each part and `o`; the cells that are set, updated and
+    /// applied are given.
     fn are_paths(
         &self,
         c: &OfCell,
@@ -169,7 +172,8 @@ impl Check<'_> {
             && read.is_injective()?)
     }
 
-    /// Part 4, of those that have the values from an update: parts are applied in order, and what others see is the same.
+    /// Part 4, of those that have the values from an update: parts are applied in order, and what others see
+    /// is the same.
     fn applied(&mut self, c: &OfCell, chains: &Chains) -> Result<()> {
         let (rest, Chains { key_old, key_rest, .. }) = (c.of.rest, chains);
         let through = self.through(self.new_deps, &c.x)?;

@@ -1,4 +1,5 @@
-//! Part 1: the form of a statement that was regrouped, of the one that sets its parts and of the one that applies them.
+//! Part 1: the form of a statement that was regrouped, of the one that sets its parts and of the one that
+//! applies them.
 
 use super::Regrouped;
 use crate::Result;
@@ -54,8 +55,8 @@ impl Form<'_, '_> {
         self.old.accesses[c.write].array
     }
 
-    /// Whether each cell of the update has an array of its own, for partial results and for the rest. (What two cells take as one value is the
-    /// same in both of their parts.)
+    /// Whether each cell of the update has an array of its own, for partial results and for the rest. (What
+    /// two cells take as one value is the same in both of their parts.)
     fn has_own_parts(&self) -> bool {
         let (cells, parts) = (&self.cells, &self.parts);
         let alone = |m: usize, n: usize| {
@@ -96,7 +97,8 @@ impl Form<'_, '_> {
         Ok(ok)
     }
 
-    /// Whether the access number `n` is of the same element in both, or of a cell's part in place of the cell.
+    /// Whether the access number `n` is of the same element in both, or of a cell's part in place of the
+    /// cell.
     fn is_same_access(&self, n: usize, (x, y): (&Access, &Access), view: &isl::Map) -> Result<bool> {
         let (old, new) = (self.old, self.new);
         if let Some(at) = self.cells.iter().position(|c| n == c.read || n == c.write) {
@@ -114,7 +116,8 @@ impl Form<'_, '_> {
         Ok(x.kind == AccessKind::Read && x.within.is_none() && same.is_empty()?)
     }
 
-    /// Whether the statement, which has no body, stores the identity to the part of each cell, and nothing else.
+    /// Whether the statement, which has no body, stores the identity to the part of each cell, and nothing
+    /// else.
     fn is_start(&self, s: &Statement) -> Result<bool> {
         let mut sets = s.accesses.len() == self.cells.len();
         for ((w, c), p) in s.accesses.iter().zip(&self.cells).zip(&self.parts) {
