@@ -140,9 +140,19 @@ pub(crate) fn placed(scop: &Scop, deps: &Dependences, options: &ScheduleOptions)
             let mut best = from_original();
             // Where the search is too much, what is parallel as it stands still is.
             if matches!(best, Err(ScheduleError::Budget(_))) {
-                let plain = budgeted(&scop.ctx, "scheduling", options.budget, || {
-                    place::placed(scop, deps, &ScheduleTree::from_isl(&scop.schedule)?, Search::Plain)
-                });
+                let short = |search| {
+                    budgeted(&scop.ctx, "scheduling", options.budget, || {
+                        place::placed(scop, deps, &ScheduleTree::from_isl(&scop.schedule)?, search)
+                    })
+                };
+                let plain = short(Search::Plain);
+                // One loop of several may leave most of the device idle.
+                if !matches!(&plain, Ok(p) if p.parallel && p.cost <= FAR_FROM_IDEAL * p.ideal)
+                    && let Ok(apart) = short(Search::Apart)
+                    && wins(&apart, plain.as_ref().ok())
+                {
+                    return Ok(apart);
+                }
                 return match plain {
                     Ok(p) if p.parallel => Ok(p),
                     _ => best,

@@ -13,10 +13,19 @@ pub(super) enum Search {
     /// The outermost loops that are parallel are a kernel; nothing is distributed, moved to the host, or
     /// joined.
     Plain,
+    /// Loops may be distributed, too: statements that keep what is around them from being parallel get kernels of their own.
+    Apart,
     /// All placements.
     All,
     /// Kernels may become one as well.
     Fused,
+}
+
+impl Search {
+    /// Whether it is what is done behind a spent budget: no nests, and nothing for a product's sake.
+    pub fn is_short(self) -> bool {
+        matches!(self, Search::Plain | Search::Apart)
+    }
 }
 
 /// What a subtree is placed under.

@@ -73,7 +73,7 @@ pub(super) fn placed(scop: &Scop, deps: &Dependences, tree: &ScheduleTree, searc
         cost: plan.cost,
         ideal,
         parallel: plan.parallel,
-        last_resort: search == Search::Plain,
+        last_resort: search.is_short(),
     })
 }
 
@@ -157,7 +157,7 @@ pub(super) fn plan_chain(
     }
     let flags = members.iter().map(|m| coincident(&node.deps, m)).collect::<Result<Vec<_>>>()?;
     let (best, apart) = cheapest(node, members, &flags, child, distribute)?;
-    if apart || node.block || node.search == Search::Plain {
+    if apart || node.block || node.search.is_short() {
         return Ok(best);
     }
     nest::joined(node, members, &flags, child, best)
@@ -205,7 +205,10 @@ fn cheapest(
     {
         return Ok((best, false));
     }
-    if !flags.iter().any(|f| *f)
+    if parallel && node.search == Search::Apart {
+        return Ok((best, false));
+    }
+    if !parallel
         && let Some(w) = wavefront::wavefront(members, &node.deps)?
         && consider(wave(node, members, &w, child)?)
     {
@@ -260,8 +263,7 @@ fn kernel(node: &Node, members: &[isl::UnionPwAff], flags: &[bool], child: &Tree
         _ => 1.0 + strided,
     };
     let cost = node.launch(node.instances()?, threads, strided, wait);
-    let hides =
-        node.search != Search::Plain && !node.block && products::hidden(node, &parallel, &inner, child)?;
+    let hides = !node.search.is_short() && !node.block && products::hidden(node, &parallel, &inner, child)?;
     let tree = mark(parallel, child.clone().under(inner));
     Ok((Plan { tree, cost, parallel: true, serial: false }, hides))
 }
@@ -528,6 +530,36 @@ mod tests {
                S2 : Y[i,j] = Y[i,j]; } }",
         );
         assert_eq!(shape_of(&s), "K2");
+    }
+
+    /// Totals of the inner loop keep the outer one in order for all that is around them, unless they are taken apart; that is found
+    /// behind a spent budget, too.
+    #[test]
+    fn totals_are_taken_apart() {
+        let s = scop(
+            "param n; array X n n n; array Y n n n; array M n n; array T n; array U n;
+             for b : 0 <= b < n { for g : 0 <= g < n {
+               S0 : M[b,g] = ;
+               for i : 0 <= i < n { S1 : M[b,g] = M[b,g], X[b,g,i]; }
+               for i : 0 <= i < n { S2 : Y[b,g,i] = M[b,g], X[b,g,i]; }
+               for i : 0 <= i < n { S3 : T[g] = T[g], Y[b,g,i]; }
+               for i : 0 <= i < n { S4 : U[g] = U[g], X[b,g,i]; } } }",
+        );
+        let deps = crate::dependences(&s).unwrap();
+        let tree = ScheduleTree::from_isl(&s.schedule).unwrap();
+        let found = |search| {
+            let before = s.ctx.operations();
+            let placed = placed(&s, &deps, &tree, search).unwrap();
+            (shape(&placed.tree.root), placed.cost, s.ctx.operations() - before)
+        };
+        let (plain, all, apart) = (found(Search::Plain), found(Search::Fused), found(Search::Apart));
+        assert_eq!(plain.0, "K1");
+        assert!(apart.0.contains("K2") && apart.1 < plain.1 / 2.0, "{apart:?}");
+        assert!(apart.2 < all.2 / 2, "{} of {}", apart.2, all.2);
+        let budget = apart.2 + apart.2 / 4;
+        let options = crate::ScheduleOptions { budget, ..Default::default() };
+        let short = crate::schedule(&s, &deps, &options).unwrap();
+        assert_eq!(shape(&short.root), apart.0);
     }
 
     #[test]
