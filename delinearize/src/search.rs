@@ -32,20 +32,32 @@ pub(crate) fn best(problem: &Problem) -> Result<Shape> {
     }
     check_counters(problem, &offsets)?;
     let run = Executed::new(problem)?;
-    let mut search = Search::new(&run, &offsets);
-    let guesses = shapes::guesses(&offsets, false);
+    if let Some(wide) = run.in_one_part()?
+        && let Ok(shape) = found(&offsets, &run, &wide)
+        && shape.likely
+    {
+        return Ok(shape);
+    }
+    found(&offsets, &run, &run)
+}
+
+/// The best shape; `wide`: for conditions.
+fn found(offsets: &[Polynomial], run: &Executed, wide: &Executed) -> Result<Shape> {
+    let problem = run.problem;
+    let mut search = Search { wide, ..Search::new(run, offsets) };
+    let guesses = shapes::guesses(offsets, false);
     let shifted: Vec<Sizes> = guesses.iter().flat_map(shapes::shifted).collect();
     // The later lists are for what the earlier ones do not explain, or not well: only where sizes that are
     // alike break the condition, as for the rows of a band, `A[i * (k + 1) + j - i]` of which a counter
     // strides over `k`. A shape that is right for all sizes is better than one for equal ones, and this than
     // one for nearly equal ones.
     let explained =
-        |v: &View| -> Result<Typical> { if v.max_pieces() == 1 { run.typical(v) } else { Ok(Typical::No) } };
+        |v: &View| -> Result<Typical> { if v.max_pieces() == 1 { wide.typical(v) } else { Ok(Typical::No) } };
     let mut near: Option<(Typical, View)> = None;
-    for list in [guesses, shapes::guesses(&offsets, true), shifted] {
+    for list in [guesses, shapes::guesses(offsets, true), shifted] {
         if let Some(view) = search.simple(&list, true)? {
             let view = search.plain(&view.sizes)?.unwrap_or(view);
-            return finish(&run, &view, Origin::Strides);
+            return finish(wide, &view, Origin::Strides);
         }
         if problem.certain || near.as_ref().is_some_and(|(typical, _)| *typical == Typical::Equal) {
             continue;
@@ -61,17 +73,17 @@ pub(crate) fn best(problem: &Problem) -> Result<Shape> {
         return Err(Blocked::NeverInside.into());
     }
     if let Some((_, view)) = near {
-        return finish(&run, &view, Origin::Strides);
+        return finish(wide, &view, Origin::Strides);
     }
     if search.weakest()?.is_none_or(|v| v.max_pieces() > 1)
-        && let Some(view) = search.simple(&shapes::by_parameters(&offsets), true)?
+        && let Some(view) = search.simple(&shapes::by_parameters(offsets), true)?
     {
-        return finish(&run, &view, Origin::Strides);
+        return finish(wide, &view, Origin::Strides);
     }
     if let Some(view) = search.chosen()? {
-        return finish(&run, &view, Origin::Strides);
+        return finish(wide, &view, Origin::Strides);
     }
-    Err(if search.tried.is_empty() { stuck(problem, &offsets) } else { Blocked::NeverInside.into() })
+    Err(if search.tried.is_empty() { stuck(problem, offsets) } else { Blocked::NeverInside.into() })
 }
 
 /// The error for offsets that no guess makes affine. To blame is the parameter with the fewest products
@@ -133,6 +145,8 @@ fn check_counters(problem: &Problem, offsets: &[Polynomial]) -> Result<()> {
 
 struct Search<'a> {
     run: &'a Executed<'a>,
+    /// For views that need a condition.
+    wide: &'a Executed<'a>,
     offsets: &'a [Polynomial],
     /// Divisions done, with their (perhaps scaled) sizes.
     tried: Vec<Divided>,
@@ -147,7 +161,7 @@ struct Divided {
 
 impl<'a> Search<'a> {
     fn new(run: &'a Executed<'a>, offsets: &'a [Polynomial]) -> Self {
-        Search { run, offsets, tried: Vec::new(), weakest: (None, 0) }
+        Search { run, wide: run, offsets, tried: Vec::new(), weakest: (None, 0) }
     }
 
     /// The first guess that is right for all parameters with one piece an access. Guesses seen before are
@@ -188,7 +202,7 @@ impl<'a> Search<'a> {
             self.weakest.1 += 1;
             // One that is right for all parameters can only be beaten by one with fewer pieces.
             let other = self.weakest.0.as_ref().map(|best| &best.violations);
-            if let Some(view) = self.run.view(&t.sizes, &t.subscripts, other)?
+            if let Some(view) = self.wide.view(&t.sizes, &t.subscripts, other)?
                 && self.better(&view, self.weakest.0.as_ref())?
             {
                 self.weakest.0 = Some(view);
@@ -209,10 +223,10 @@ impl<'a> Search<'a> {
         let plain: Sizes = view.sizes.iter().map(without_number).collect();
         if plain != view.sizes
             && let Some((sizes, subscripts)) = view::divide(self.offsets, &plain, true)
-            && let Some(other) = self.run.view(&sizes, &subscripts, None)?
+            && let Some(other) = self.wide.view(&sizes, &subscripts, None)?
             && other.max_pieces() <= view.max_pieces()
-            && self.run.typical(&other)? == Typical::Equal
-            && (!is_longer(&view.sizes) || !self.run.tight(&view)?.is_subset(&other.violations)?)
+            && self.wide.typical(&other)? == Typical::Equal
+            && (!is_longer(&view.sizes) || !self.wide.tight(&view)?.is_subset(&other.violations)?)
         {
             return Ok(Some(other));
         }
@@ -226,7 +240,7 @@ impl<'a> Search<'a> {
             return Ok(false);
         }
         let short = other.max_pieces() == 1 && self.steps_by_rows(&other.sizes);
-        let usual = if short { self.run.short()? } else { self.run.usual()? };
+        let usual = if short { self.wide.short()? } else { self.wide.usual()? };
         Ok(!usual.is_subset(&other.violations)?)
     }
 
@@ -260,7 +274,7 @@ impl<'a> Search<'a> {
         // Sizes that are tied to each other may make any view wrong where all parameters are alike, so this
         // decides between those only that cannot be compared.
         let comparable = best.violations.is_subset(&view.violations)?;
-        let (new, old) = (self.run.typical(view)?, self.run.typical(best)?);
+        let (new, old) = (self.wide.typical(view)?, self.wide.typical(best)?);
         // What is right for nearly equal sizes only is not worth more pieces: an offset among the parameters
         // is no size.
         let cheap = new == Typical::Equal || view.max_pieces() <= best.max_pieces();

@@ -89,9 +89,19 @@ impl Executed<'_> {
             nests.push((domain.dim(isl::DimType::Set)?, n));
         }
         nests.sort_by_key(|(dims, _)| std::cmp::Reverse(*dims));
+        let mut seen: Vec<isl::Set> = Vec::new();
         for (dims, n) in nests {
             for d in 0..dims {
-                let far = self.spread(n, d, least - 1)?.intersect(all.clone())?;
+                let values = self.values(n, d)?;
+                let mut known = false;
+                for other in &seen {
+                    known = known || other.plain_is_equal(&values)?;
+                }
+                if known {
+                    continue;
+                }
+                seen.push(values.clone());
+                let far = self.spread(values, least - 1)?.intersect(all.clone())?;
                 if !far.is_empty()? {
                     all = far;
                 }
@@ -100,14 +110,17 @@ impl Executed<'_> {
         Ok(all)
     }
 
-    /// The parameters for which two values of counter `d` of an access are at least `by` apart.
-    fn spread(&self, access: usize, d: u32, by: i64) -> Result<isl::Set> {
-        let dims = self.domains[access].dim(isl::DimType::Set)?;
-        let mut one = self.domains[access].clone();
-        one =
-            one.project_out(isl::DimType::Set, d + 1, dims - d - 1)?.project_out(isl::DimType::Set, 0, d)?;
-        let one = one.reset_tuple_id()?;
-        let pair = one.clone().flat_product(one)?;
+    /// The values of counter `d` of an access, or a little more: what a branch leaves out does not matter.
+    fn values(&self, access: usize, d: u32) -> Result<isl::Set> {
+        let domain = isl::Set::from_basic_set(self.domains[access].clone().unshifted_simple_hull()?)?;
+        let dims = domain.dim(isl::DimType::Set)?;
+        let domain = domain.project_out(isl::DimType::Set, d + 1, dims - d - 1)?;
+        Ok(domain.project_out(isl::DimType::Set, 0, d)?.reset_tuple_id()?)
+    }
+
+    /// The parameters for which two of these values are at least `by` apart.
+    fn spread(&self, values: isl::Set, by: i64) -> Result<isl::Set> {
+        let pair = values.clone().flat_product(values)?;
         let space = isl::LocalSpace::from_space(pair.space()?)?;
         let at = |d| isl::Aff::var_on_domain(space.clone(), isl::DimType::Set, d);
         let distance = at(1)?.sub(at(0)?)?.add_constant(isl::Val::int(self.context.context(), -by)?)?;

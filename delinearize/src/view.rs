@@ -28,7 +28,6 @@ use crate::{DelinearizeError, Problem};
 use pollyrs_isl as isl;
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
 type Result<T> = std::result::Result<T, DelinearizeError>;
 
@@ -40,6 +39,9 @@ const MAX_PIECES: usize = 9;
 /// A condition of more cases than this is replaced by a stronger one without cases, where there is one. Each
 /// check at run time, and each set that it is intersected with before, has them all.
 const MAX_CASES: u32 = 3;
+
+/// A domain of more parts (of cases that other branches leave over) is taken as one for conditions.
+const MAX_PARTS: u32 = 2;
 
 /// Conditions of a part that are looked at one by one.
 const MAX_WIDENED: usize = 12;
@@ -72,25 +74,94 @@ impl Piece {
     }
 }
 
-/// Iterations outside of a dimension.
-#[derive(Debug)]
-struct Outside {
-    set: isl::Set,
-    empty: bool,
-    /// The parameters for which there are any.
-    params: OnceCell<isl::Set>,
+/// A piece that is inside of a dimension, or all multiples of the size, each of which leaves something outside.
+type Placed = std::result::Result<Piece, Vec<i128>>;
+
+/// What is outside of `low <= f < high`, as two polynomials that are not negative there.
+type Halves = [Polynomial; 2];
+
+fn halves(f: &Polynomial, low: &Polynomial, high: &Polynomial) -> Halves {
+    [&(low - f) - &Polynomial::constant(1), f - high]
 }
 
-/// A piece that is inside of a dimension, or all multiples of the size with what each leaves outside.
-type Placed = std::result::Result<Piece, Vec<(i128, Rc<Outside>)>>;
+/// A polynomial without its number, and the number.
+fn split(p: &Polynomial) -> (Polynomial, i128) {
+    let number = p.constant_term();
+    (p - &Polynomial::constant(number), number)
+}
 
-impl Outside {
-    fn params(&self) -> Result<isl::Set> {
-        if let Some(known) = self.params.get() {
-            return Ok(known.clone());
+/// Where a polynomial is not negative in a domain, by the number added to it: the more, the more iterations.
+#[derive(Clone, Copy, Debug)]
+struct Reach {
+    /// Nowhere up to here.
+    nowhere: i128,
+    /// Somewhere from here on.
+    somewhere: i128,
+}
+
+/// The parameters for which a view is wrong, as they are found.
+struct Violations<'a> {
+    run: &'a Executed<'a>,
+    /// Those of another view, in all of which this one must not be wrong.
+    other: Option<&'a isl::Set>,
+    all: isl::Set,
+    /// What they are made of.
+    parts: Vec<isl::Set>,
+    /// The polynomials, by domain and without their numbers, whose iterations are among them, up to a number.
+    covered: BTreeMap<(usize, Polynomial), i128>,
+}
+
+impl<'a> Violations<'a> {
+    fn new(run: &'a Executed<'a>, other: Option<&'a isl::Set>) -> Result<Self> {
+        let all = isl::Set::empty(run.params.clone())?;
+        Ok(Violations { run, other, all, parts: Vec::new(), covered: BTreeMap::new() })
+    }
+
+    /// Whether all of `piece` on these sides is among them, or nothing.
+    fn include(&self, run: &Executed, piece: &Piece, sides: &Halves) -> Result<bool> {
+        let Some(id) = piece.whole else { return Ok(false) };
+        for p in sides {
+            let (linear, number) = split(p);
+            let covered = self.covered.get(&(id, linear)).is_some_and(|most| number <= *most);
+            if !covered && !run.is_negative(piece, p)? {
+                return Ok(false);
+            }
         }
-        let found = self.set.clone().params()?;
-        Ok(self.params.get_or_init(|| found).clone())
+        Ok(true)
+    }
+
+    /// Notes that all of `piece` on these sides is about to be among them.
+    fn note(&mut self, piece: &Piece, sides: &Halves) {
+        let Some(id) = piece.whole else { return };
+        for p in sides {
+            let (linear, number) = split(p);
+            let most = self.covered.entry((id, linear)).or_insert(number);
+            *most = number.max(*most);
+        }
+    }
+
+    /// Adds some; false as soon as it is seen that a view with them is of no use.
+    fn add(&mut self, outside: isl::Set) -> Result<bool> {
+        if outside.plain_is_empty()? {
+            return Ok(true);
+        }
+        for part in &self.parts {
+            if outside.is_subset(part)? {
+                return Ok(true);
+            }
+        }
+        self.parts.push(outside.clone());
+        self.all = self.all.clone().union(outside)?.coalesce()?;
+        // Ever more seldom, since it costs the more the more there are.
+        Ok(!self.parts.len().is_power_of_two() || self.are_possible()?)
+    }
+
+    /// Whether a view with these is right anywhere, and anywhere where the other one is not.
+    fn are_possible(&self) -> Result<bool> {
+        if self.other.map_or(Ok(false), |o| o.is_subset(&self.all))? {
+            return Ok(false);
+        }
+        Ok(self.run.any.is_empty()? || !self.run.any.is_subset(&self.all)?)
     }
 }
 
@@ -212,13 +283,33 @@ pub(crate) struct Executed<'a> {
     /// For each parameter of `params`, whether it is an origin.
     pub(crate) origins: Vec<bool>,
     pub(crate) ends: Vec<Option<End>>,
-    /// What was found for whole domains (by `same_domain`), a subscript and a size: guesses have inner
-    /// dimensions in common.
-    known: RefCell<BTreeMap<(usize, Polynomial, Polynomial), Rc<Outside>>>,
+    /// What was found for whole domains (by `same_domain`) and polynomials without their numbers: guesses have
+    /// inner dimensions in common, and accesses to neighbours all but the number.
+    reach: RefCell<BTreeMap<(usize, Polynomial), Reach>>,
+    /// The parameters for which a polynomial is somewhere not negative in a whole domain.
+    somewhere: RefCell<BTreeMap<(usize, Polynomial), isl::Set>>,
+    /// For domains in several parts, what is a little more, in one.
+    hulls: RefCell<BTreeMap<usize, isl::Set>>,
 }
 
 impl<'a> Executed<'a> {
     pub fn new(problem: &'a Problem<'a>) -> Result<Self> {
+        Executed::of(problem, u32::MAX)
+    }
+
+    /// The same with one part in place of several for domains of many, which is a little more: a condition
+    /// for that is enough, and costs far less. `None`: no domain has many.
+    pub fn in_one_part(&self) -> Result<Option<Self>> {
+        for d in &self.domains {
+            if d.n_basic_set()? > MAX_PARTS {
+                return Ok(Some(Executed::of(self.problem, MAX_PARTS)?));
+            }
+        }
+        Ok(None)
+    }
+
+    /// With domains of at most this many parts.
+    fn of(problem: &'a Problem<'a>, parts: u32) -> Result<Self> {
         let names = problem.params.iter().map(String::as_str);
         let named = isl::Space::params_named(problem.context.context(), names)?;
         let mut context = problem.context.clone().align_params(named)?;
@@ -247,12 +338,11 @@ impl<'a> Executed<'a> {
                 executed.push(executed[equal].clone());
                 continue;
             }
-            let d = a
-                .domain
-                .clone()
-                .align_params(params.clone())?
-                .intersect_params(context.clone())?
-                .coalesce()?;
+            let d = a.domain.clone().align_params(params.clone())?;
+            let mut d = d.intersect_params(context.clone())?.coalesce()?;
+            if d.n_basic_set()? > parts {
+                d = isl::Set::from_basic_set(d.unshifted_simple_hull()?)?;
+            }
             let runs = d.clone().params()?;
             any = any.union(runs.clone())?;
             executed.push(runs);
@@ -274,7 +364,9 @@ impl<'a> Executed<'a> {
             ends,
             usual: OnceCell::new(),
             short: OnceCell::new(),
-            known: RefCell::default(),
+            reach: RefCell::default(),
+            somewhere: RefCell::default(),
+            hulls: RefCell::default(),
         })
     }
 
@@ -295,44 +387,78 @@ impl<'a> Executed<'a> {
         Ok((self.nonneg(f, space)?, self.nonneg(&above, space)?))
     }
 
-    /// Iterations of `piece` with its subscript `at` outside `0 <= f < size`.
-    fn outside(&self, piece: &Piece, at: usize, size: &Polynomial) -> Result<Rc<Outside>> {
-        let f = &piece.subscripts[at];
-        let key = piece.whole.map(|n| (n, f.clone(), size.clone()));
-        if let Some(known) = key.as_ref().and_then(|k| self.known.borrow().get(k).cloned()) {
+    /// Iterations of `domain` for which `p` is not negative. (The intersection with a half-space, where a
+    /// subtraction would be taken apart constraint by constraint.)
+    fn half(&self, domain: &isl::Set, p: &Polynomial) -> Result<isl::Set> {
+        Ok(domain.clone().intersect(self.nonneg(p, &domain.space()?)?)?)
+    }
+
+    /// Whether `p` is negative in all iterations of `piece`.
+    fn is_negative(&self, piece: &Piece, p: &Polynomial) -> Result<bool> {
+        let Some(id) = piece.whole else { return Ok(self.half(&piece.domain, p)?.is_empty()?) };
+        let (linear, number) = split(p);
+        let key = (id, linear);
+        let known = self.reach.borrow().get(&key).copied();
+        let mut reach = known.unwrap_or(Reach { nowhere: i128::MIN, somewhere: i128::MAX });
+        if number <= reach.nowhere || number >= reach.somewhere {
+            return Ok(number <= reach.nowhere);
+        }
+        let negative = self.is_negative_in_hull(piece, id, p)? || self.half(&piece.domain, p)?.is_empty()?;
+        match negative {
+            true => reach.nowhere = number,
+            false => reach.somewhere = number,
+        }
+        self.reach.borrow_mut().insert(key, reach);
+        Ok(negative)
+    }
+
+    /// The same of a domain in one part around that of `piece`, which costs less than one in several.
+    fn is_negative_in_hull(&self, piece: &Piece, id: usize, p: &Polynomial) -> Result<bool> {
+        if piece.domain.n_basic_set()? < 2 {
+            return Ok(false);
+        }
+        let known = self.hulls.borrow().get(&id).cloned();
+        let hull = match known {
+            Some(hull) => hull,
+            None => {
+                let hull = isl::Set::from_basic_set(piece.domain.clone().unshifted_simple_hull()?)?;
+                self.hulls.borrow_mut().insert(id, hull.clone());
+                hull
+            }
+        };
+        Ok(self.half(&hull, p)?.is_empty()?)
+    }
+
+    /// The parameters for which `p` is not negative in some iteration of `piece`.
+    fn where_not_negative(&self, piece: &Piece, p: &Polynomial) -> Result<isl::Set> {
+        let Some(id) = piece.whole else { return Ok(self.half(&piece.domain, p)?.params()?) };
+        let key = (id, p.clone());
+        if let Some(known) = self.somewhere.borrow().get(&key).cloned() {
             return Ok(known);
         }
-        let set = self.beyond(f, &Polynomial::default(), size, &piece.domain)?;
-        let empty = set.is_empty()?;
-        let found = Rc::new(Outside { set, empty, params: OnceCell::new() });
-        if let Some(key) = key {
-            self.known.borrow_mut().insert(key, found.clone());
-        }
+        let found = self.half(&piece.domain, p)?.params()?;
+        self.somewhere.borrow_mut().insert(key, found.clone());
         Ok(found)
     }
 
-    /// Iterations of `domain` with `f < low` or `f >= high`. (The intersection with a half-space, where a
-    /// subtraction would be taken apart constraint by constraint.)
-    fn beyond(
-        &self,
-        f: &Polynomial,
-        low: &Polynomial,
-        high: &Polynomial,
-        domain: &isl::Set,
-    ) -> Result<isl::Set> {
-        let space = domain.space()?;
-        let below = &(low - f) - &Polynomial::constant(1);
+    /// Whether `piece` is nowhere outside.
+    fn is_inside(&self, piece: &Piece, halves: &Halves) -> Result<bool> {
+        Ok(self.is_negative(piece, &halves[0])? && self.is_negative(piece, &halves[1])?)
+    }
+
+    /// The parameters for which something of `piece` is outside.
+    fn outside(&self, piece: &Piece, halves: &Halves) -> Result<isl::Set> {
         let mut all: Option<isl::Set> = None;
-        for half in [below, f - high] {
-            let part = domain.clone().intersect(self.nonneg(&half, &space)?)?;
-            if !part.is_empty()? {
+        for half in halves {
+            if !self.is_negative(piece, half)? {
+                let part = self.where_not_negative(piece, half)?;
                 all = Some(match all {
                     Some(other) => other.union(part)?,
                     None => part,
                 });
             }
         }
-        Ok(all.map_or_else(|| isl::Set::empty(space), Ok)?)
+        Ok(all.map_or_else(|| isl::Set::empty(self.params.clone()), Ok)?)
     }
 
     /// The view of shape `sizes` with these subscripts as they come from the division, if it needs neither a
@@ -367,45 +493,39 @@ impl<'a> Executed<'a> {
         subscripts: &[Vec<Polynomial>],
         other: Option<&isl::Set>,
     ) -> Result<Option<View>> {
-        let mut violations = isl::Set::empty(self.params.clone())?;
-        let mut found: Vec<isl::Set> = Vec::new();
-        let mut pieces: Vec<Vec<Piece>> = Vec::new();
-        for (n, f) in subscripts.iter().enumerate() {
-            if let Some(shared) = pieces.get(self.first[n]) {
-                pieces.push(shared.clone());
-                continue;
-            }
-            let mut mine = vec![self.whole(n, f)];
+        let mut violations = Violations::new(self, other)?;
+        let mut pieces: Vec<Vec<Piece>> = vec![Vec::new(); subscripts.len()];
+        // What reaches farthest comes first: between two accesses that are right on a condition all are.
+        let farthest = |n: &usize| -> i128 { subscripts[*n].iter().map(|f| f.constant_term().abs()).sum() };
+        let mut order: Vec<usize> = (0..subscripts.len()).filter(|n| self.first[*n] == *n).collect();
+        order.sort_by_key(|n| std::cmp::Reverse(farthest(n)));
+        for n in order {
+            let mut mine = vec![self.whole(n, &subscripts[n])];
             for k in (0..sizes.len()).rev() {
                 let mut next = Vec::new();
                 let room = MAX_PIECES.saturating_sub(mine.len() - 1).max(1);
                 for piece in mine {
-                    let (parts, outside) = self.place(piece, k + 1, &sizes[k], room)?;
+                    let (parts, outside) = self.place(piece, k + 1, &sizes[k], room, &mut violations)?;
                     next.extend(parts);
-                    let mut new = !outside.plain_is_empty()?;
-                    for old in &found {
-                        new = new && !old.plain_is_equal(&outside)?;
-                    }
-                    if !new {
-                        continue;
-                    }
-                    found.push(outside.clone());
-                    violations = violations.union(outside)?.coalesce()?;
-                    if other.map_or(Ok(false), |o| o.is_subset(&violations))?
-                        || !self.any.is_empty()? && self.any.is_subset(&violations)?
-                    {
+                    if !violations.add(outside)? {
                         return Ok(None);
                     }
                 }
                 mine = next;
             }
-            pieces.push(mine);
+            pieces[n] = mine;
         }
-        Ok(Some(View { sizes: sizes.clone(), pieces, violations }))
+        for (n, first) in self.first.iter().enumerate() {
+            if *first != n {
+                pieces[n] = pieces[*first].clone();
+            }
+        }
+        let possible = violations.are_possible()?;
+        Ok(possible.then_some(View { sizes: sizes.clone(), pieces, violations: violations.all }))
     }
 
     /// `piece` with the one multiple of `size` moved that is inside for all iterations; else all multiples
-    /// with the iterations outside.
+    /// there are.
     fn place_whole(&self, piece: &Piece, at: usize, size: &Polynomial) -> Result<Placed> {
         if piece.domain.is_empty()? {
             return Ok(Ok(piece.clone()));
@@ -413,11 +533,10 @@ impl<'a> Executed<'a> {
         let mut options = Vec::new();
         for k in (0..=MAX_MULTIPLE).flat_map(|k| if k == 0 { vec![0] } else { vec![k, -k] }) {
             let placed = piece.moved(k, at, size);
-            let outside = self.outside(&placed, at, size)?;
-            if outside.empty {
+            if self.is_inside(&placed, &beyond(&placed, at, size))? {
                 return Ok(Ok(placed));
             }
-            options.push((k, outside));
+            options.push(k);
         }
         Ok(Err(options))
     }
@@ -430,6 +549,7 @@ impl<'a> Executed<'a> {
         at: usize,
         size: &Polynomial,
         room: usize,
+        found: &mut Violations,
     ) -> Result<(Vec<Piece>, isl::Set)> {
         let none = isl::Set::empty(self.params.clone())?;
         let options = match self.place_whole(&piece, at, size)? {
@@ -437,8 +557,15 @@ impl<'a> Executed<'a> {
             Err(options) => options,
         };
         let whole = |k: i128| vec![piece.moved(k, at, size)];
-        let rest = self.left_over(&piece, at, size)?;
-        if rest.is_empty()? {
+        let sides = beyond(&piece, at, size);
+        if found.include(self, &piece, &sides)? {
+            return Ok((whole(0), none));
+        }
+        // The slabs lie side by side, between `-MAX_MULTIPLE` and `MAX_MULTIPLE + 1` sizes; all is left over
+        // where the size is not positive.
+        let (low, high) = (size.scale(-MAX_MULTIPLE), size.scale(MAX_MULTIPLE + 1));
+        let left_over = halves(&piece.subscripts[at], &low, &high);
+        if self.is_inside(&piece, &left_over)? {
             let parts = self.slabs(&piece, at, size)?;
             if parts.len() <= room {
                 return Ok((parts, none));
@@ -449,20 +576,26 @@ impl<'a> Executed<'a> {
             Some(n) => self.executed[n].clone(),
             None => piece.domain.clone().params()?,
         };
-        let usual = self.usual()?.intersect(executed.clone())?;
+        let usual = self.usual()?.intersect(executed.clone())?.coalesce()?;
         let mut slabs: Option<Vec<Piece>> = None;
-        if let Some((0, outside)) = options.first() {
-            let violated = outside.params()?;
+        let violations = |k: i128| {
+            let placed = piece.moved(k, at, size);
+            self.outside(&placed, &beyond(&placed, at, size))
+        };
+        if let Some(0) = options.first() {
+            let violated = violations(0)?;
             if !self.short()?.intersect(executed.clone())?.is_subset(&violated)? {
+                found.note(&piece, &sides);
                 return Ok((whole(0), violated));
             }
         }
         for (usually, there) in [(true, usual), (false, executed.clone())] {
             let mut best: Option<(Vec<Piece>, isl::Set)> = None;
-            for (k, outside) in &options {
-                let violated = outside.params()?;
+            for k in &options {
+                let violated = violations(*k)?;
                 let possible = !there.is_subset(&violated)?;
                 if *k == 0 && possible {
+                    found.note(&piece, &sides);
                     return Ok((whole(0), violated));
                 }
                 if possible && weaker(&violated, best.as_ref().map(|b| &b.1))? {
@@ -479,7 +612,7 @@ impl<'a> Executed<'a> {
                 None => slabs.insert(self.slabs(&piece, at, size)?).clone(),
             };
             if parts.len() <= room {
-                let violated = rest.clone().params()?;
+                let violated = self.outside(&piece, &left_over)?;
                 if !there.is_subset(&violated)? && weaker(&violated, best.as_ref().map(|b| &b.1))? {
                     best = Some((parts, violated));
                 }
@@ -489,13 +622,6 @@ impl<'a> Executed<'a> {
             }
         }
         Ok((whole(0), executed))
-    }
-
-    /// What the slabs leave over: they lie side by side, between `-MAX_MULTIPLE` and `MAX_MULTIPLE + 1`
-    /// sizes; all, where the size is not positive.
-    fn left_over(&self, piece: &Piece, at: usize, size: &Polynomial) -> Result<isl::Set> {
-        let (low, high) = (size.scale(-MAX_MULTIPLE), size.scale(MAX_MULTIPLE + 1));
-        self.beyond(&piece.subscripts[at], &low, &high, &piece.domain)
     }
 
     /// The parts of `piece` on which one multiple each is inside.
@@ -627,6 +753,11 @@ impl<'a> Executed<'a> {
         }
         Ok(widest)
     }
+}
+
+/// What is outside of the dimension `at`, of this size.
+fn beyond(piece: &Piece, at: usize, size: &Polynomial) -> Halves {
+    halves(&piece.subscripts[at], &Polynomial::default(), size)
 }
 
 /// The same set with each part cut to what the others do not say: subtraction makes parts disjoint

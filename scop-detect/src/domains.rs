@@ -201,6 +201,7 @@ impl Builder<'_> {
         let upper = lift(count.clone(), 1)?;
         let domain = domain.intersect(i.clone().nonneg_set()?)?.intersect(i.le_set(upper)?)?;
         flow.entered.insert(l, (entered, count));
+        let domain = self.with_quotients(domain).map_err(|s| s.fail(inst, bound))?;
         Ok(domain.coalesce()?)
     }
 

@@ -238,29 +238,17 @@ impl Builder<'_> {
         } else {
             // A signed division that scalar evolution takes for a black box is one of unsigned numbers where
             // nothing is negative.
-            let inner = match &e.kind {
-                ScevKind::SignExtend(x) | ScevKind::ZeroExtend(x) => x,
-                _ => e,
-            };
-            let ScevKind::Unknown(v) = inner.kind else { return Ok(None) };
-            let by = match ir::opcode(v) {
-                Some(Op::LLVMSDiv) => ir::constant_int(ir::operand(v, 1)).filter(|c| *c > 0),
-                Some(Op::LLVMAShr) => {
-                    let shift = ir::constant_int(ir::operand(v, 1)).filter(|s| (0..62).contains(s));
-                    shift.map(|s| 1i64 << s)
-                }
-                _ => None,
-            };
+            let Some((v, by)) = rounded(e) else { return Ok(None) };
             let dividend = self.an.scev(ir::operand(v, 0), self.scope(v, place));
-            match by {
-                Some(c) if self.is_invariant(&dividend) => {
+            match self.is_invariant(&dividend) {
+                true => {
                     let x = self.exact(&dividend, place)?;
                     let negative = x.lt_set(self.constant(0, place)?)?;
                     let note = format!("{} is not negative", self.describe(&dividend));
                     self.assume(AssumptionKind::NonNegative, negative, place, &note)?;
-                    self.an.quotient(dividend.handle, c as u64)
+                    self.an.quotient(dividend.handle, by as u64)
                 }
-                _ => return Ok(None),
+                false => return Ok(None),
             }
         };
         if value.kind == ScevKind::CouldNotCompute {
@@ -281,4 +269,53 @@ impl Builder<'_> {
         }
         Ok(Some(index))
     }
+
+    /// `domain`, with what is known of the parameters that are `x / c`, rounded to 0, and of which it says that
+    /// they are positive: `c * p <= x < c * p + c`. A row of `n / 16` tiles of 16 fits into one of `n`.
+    pub fn with_quotients(&mut self, mut domain: Set) -> Result<Set, Stop> {
+        for index in 0..self.params.len() {
+            let entry = &self.params[index];
+            // A negative number that is extended without its sign would be positive.
+            let signed = !entry.inspected && !matches!(entry.scev.kind, ScevKind::ZeroExtend(_));
+            let Some((v, by)) = rounded(&entry.scev).filter(|_| signed) else { continue };
+            let space = Space::params_named(&self.ctx, [entry.name.as_str()])?;
+            let is_named = domain.space()?.find_dim_by_name(DimType::Param, &entry.name)?;
+            if !is_named.map_or(Ok(false), |at| domain.involves_dims(DimType::Param, at, 1))? {
+                continue;
+            }
+            let other =
+                Set::universe(space)?.upper_bound_val(DimType::Param, 0, isl::Val::int(&self.ctx, 0)?)?;
+            if !domain.clone().intersect_params(other)?.is_empty()? {
+                continue;
+            }
+            let place = self.before_region(None)?;
+            let dividend = self.an.scev(ir::operand(v, 0), None);
+            let exact = |me: &mut Self| me.exact(&dividend, &place);
+            let Ok(x) = self.strictly(exact) else { continue };
+            let p = self.param_aff(index, place.space()?)?;
+            let least = self.scale(p, i128::from(by))?;
+            let most = least.clone().add_constant(isl::Val::int(&self.ctx, by - 1)?)?;
+            let between = least.le_set(x.clone())?.intersect(most.ge_set(x)?)?.params()?;
+            domain = domain.intersect_params(between)?;
+        }
+        Ok(domain)
+    }
+}
+
+/// The division behind a number that is `x / c` for a positive number `c`, rounded to 0 or down, and `c`.
+fn rounded(e: &ScevExpr) -> Option<(ir::Value, i64)> {
+    let inner = match &e.kind {
+        ScevKind::SignExtend(x) | ScevKind::ZeroExtend(x) => x,
+        _ => e,
+    };
+    let ScevKind::Unknown(v) = inner.kind else { return None };
+    let by = match ir::opcode(v) {
+        Some(Op::LLVMSDiv) => ir::constant_int(ir::operand(v, 1)).filter(|c| *c > 0),
+        Some(Op::LLVMAShr) => {
+            let shift = ir::constant_int(ir::operand(v, 1)).filter(|s| (0..62).contains(s));
+            shift.map(|s| 1i64 << s)
+        }
+        _ => None,
+    };
+    Some((v, by?))
 }
