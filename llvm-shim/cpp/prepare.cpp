@@ -690,7 +690,7 @@ static void forgetClosing(Instruction &I, LoopInfo &LI) {
   }
 }
 
-bool prs_hoist_arithmetic(Session *S, LLVMValueRef FRef) {
+bool prs_hoist_arithmetic(Session *S, LLVMValueRef FRef, bool OnlyShared) {
   Function &F = *unwrap<Function>(FRef);
   LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
   bool Changed = false;
@@ -703,10 +703,10 @@ bool prs_hoist_arithmetic(Session *S, LLVMValueRef FRef) {
     for (BasicBlock *BB : Blocks)
       for (Instruction &I : make_early_inc_range(*BB)) {
         // (A complex argument may come as a vector.)
-        bool Integer = isa<BinaryOperator, CastInst>(I) && I.getType()->isIntegerTy();
+        bool Integer = !OnlyShared && isa<BinaryOperator, CastInst>(I) && I.getType()->isIntegerTy();
         // A test that later loops repeat: copies of one loop share those that do not depend on the counter.
         bool Shared = isa<ICmpInst>(I) && any_of(I.users(), [&](User *U) { return !L->contains(cast<Instruction>(U)); });
-        if (!(Integer || Shared || isa<ExtractElementInst>(I)) || !L->hasLoopInvariantOperands(&I))
+        if (!(Integer || Shared || (!OnlyShared && isa<ExtractElementInst>(I))) || !L->hasLoopInvariantOperands(&I))
           continue;
         if (!isSafeToSpeculativelyExecute(&I)) {
           if (I.getOpcode() == Instruction::SDiv || I.getOpcode() == Instruction::UDiv) {

@@ -265,7 +265,15 @@ impl Session {
     pub fn hoist_arithmetic(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_hoist_arithmetic(self.raw, f) })
+        Ok(unsafe { sys::prs_hoist_arithmetic(self.raw, f, false) })
+    }
+
+    /// Moves tests of what a loop does not change before the loop, where others behind it take the result: of
+    /// two loops that ask whether `m > 0`, the second one may have been given the answer of the first.
+    pub fn share_tests(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_hoist_arithmetic(self.raw, f, true) })
     }
 
     /// Branches inside loops to blocks that end the program (a failed bounds check, an assertion) become calls of

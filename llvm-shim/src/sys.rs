@@ -177,7 +177,7 @@ unsafe extern "C" {
     pub fn prs_drop_initializations(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_drop_stack_saves(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_count_chunks(s: *mut RawSession, f: LLVMValueRef) -> bool;
-    pub fn prs_hoist_arithmetic(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_hoist_arithmetic(s: *mut RawSession, f: LLVMValueRef, only_shared: bool) -> bool;
     pub fn prs_hoist_loads(s: *mut RawSession, f: LLVMValueRef, max_loads: u32, how: u32) -> bool;
     pub fn prs_expand_complex_calls(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_land_vectors(s: *mut RawSession, f: LLVMValueRef) -> bool;

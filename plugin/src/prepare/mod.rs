@@ -168,6 +168,7 @@ fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     session.drop_unread_locals(f)?;
     session.hoist_conditions(f)?;
     repeated(session, f, (MAX_UNSWITCHED, UPDATED), || session.unswitch_loops(f))?;
+    session.share_tests(f)?;
     session.rewrite_exit_values(f)?;
     if session.lower_switches(f, MAX_SWITCH_CASES)? {
         session.run_passes(f, LOOPS)?;

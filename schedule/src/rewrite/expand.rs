@@ -3,7 +3,8 @@
 //! An array qualifies if every read of it sees a write of the SCoP and some loop around all its accesses
 //! carries no value through it, only reuse. The array is then replaced, in all statements, by one on the
 //! device with these loops' counters as leading subscripts, and a statement behind all others copies the last
-//! value of each element that the program would have written.
+//! value of each element that the program would have written. A loop that something else keeps in order, as
+//! one over time, needs no cells of its own, if another one does not.
 //!
 //! # Example
 //! `for r, q { for p { sum[p] = 0; for s: sum[p] += A[r][q][s] * C[s][p] } for p: A[r][q][p] = sum[p] }`
@@ -25,10 +26,18 @@ const MAX_GROWTH: f64 = 16.0;
 pub fn expand(scop: &Scop, deps: &Dependences) -> Result<Option<Scop>> {
     let mut new = scop.clone();
     let mut any = false;
+    let mut candidates = Vec::new();
     for id in (0..scop.arrays.len()).map(ArrayId) {
         if scop.array(id).is_memory() && candidate(scop, deps, id)? {
-            any |= expand_array(scop, deps, id, &mut new)?;
+            candidates.push(id);
         }
+    }
+    if candidates.is_empty() {
+        return Ok(None);
+    }
+    let kept = kept(scop, deps, &candidates)?;
+    for id in candidates {
+        any |= expand_array(scop, deps, &kept, id, &mut new)?;
     }
     Ok(any.then_some(new))
 }
@@ -53,6 +62,14 @@ fn candidate(scop: &Scop, deps: &Dependences, id: ArrayId) -> Result<bool> {
     Ok(true)
 }
 
+/// The dependences that remain whatever is expanded: those that carry values, and those through other arrays.
+fn kept(scop: &Scop, deps: &Dependences, candidates: &[ArrayId]) -> Result<isl::UnionMap> {
+    let others = scop.accesses(|_, a| !candidates.contains(&a.array))?;
+    let same = others.clone().apply_range(others.reverse()?)?;
+    let reuse = same.intersect(deps.anti.clone().union(deps.output.clone())?)?;
+    Ok(deps.flow.clone().union(reuse)?.intersect_params(known(scop)?)?)
+}
+
 /// The members of the bands around all instances of `users`, outermost first.
 fn around(tree: &Tree, users: &isl::UnionSet, out: &mut Vec<isl::UnionPwAff>) -> Result<()> {
     match tree {
@@ -73,7 +90,13 @@ fn around(tree: &Tree, users: &isl::UnionSet, out: &mut Vec<isl::UnionPwAff>) ->
     }
 }
 
-fn expand_array(scop: &Scop, deps: &Dependences, id: ArrayId, new: &mut Scop) -> Result<bool> {
+fn expand_array(
+    scop: &Scop,
+    deps: &Dependences,
+    kept: &isl::UnionMap,
+    id: ArrayId,
+    new: &mut Scop,
+) -> Result<bool> {
     let known = known(scop)?;
     let array = scop.array(id);
     let all = scop.accesses(|_, a| a.array == id)?;
@@ -94,17 +117,23 @@ fn expand_array(scop: &Scop, deps: &Dependences, id: ArrayId, new: &mut Scop) ->
         .apply_range(all.clone().reverse()?)?
         .intersect(deps.anti.clone().union(deps.output.clone())?)?;
     let reuse = reuse.intersect_params(known.clone())?;
-    let mut members = Vec::new();
-    for m in bands {
+    // Places in `bands`; of those that nothing else keeps in order.
+    let (mut chosen, mut free) = (Vec::new(), Vec::new());
+    for (n, m) in bands.iter().enumerate() {
         let own = m.clone().intersect_domain(users.clone())?;
         if coincident(&flow, &own)? && !coincident(&reuse, &own)? {
-            members.push(m);
+            chosen.push(n);
+            if coincident(kept, m)? {
+                free.push(n);
+            }
         }
     }
+    let chosen = if free.is_empty() { chosen } else { free };
     let Some(value) = element_value(scop, id) else { return Ok(false) };
-    if members.is_empty() {
+    if chosen.is_empty() {
         return Ok(false);
     }
+    let members: Vec<_> = chosen.iter().map(|n| bands[*n].clone()).collect();
 
     // { S[i] -> [counters] }, and the sizes.
     let prefix = members.iter().map(member_map).collect::<Result<Vec<_>>>()?;
@@ -148,13 +177,22 @@ fn expand_array(scop: &Scop, deps: &Dependences, id: ArrayId, new: &mut Scop) ->
     }
     // The last iteration that writes each element.
     let writes = scop.accesses(|_, a| a.array == id && a.kind != AccessKind::Read)?;
-    let mut when = prefix[0].clone();
-    for p in &prefix[1..] {
-        when = when.flat_range_product(p.clone())?;
+    let mut when: Option<isl::UnionMap> = None;
+    for member in &bands {
+        let own = member_map(member)?;
+        when = Some(match when {
+            Some(outer) => outer.flat_range_product(own)?,
+            None => own,
+        });
     }
+    let Some(when) = when else { return Ok(false) };
     let last = isl::Map::from_union_map(writes.clone().reverse()?.apply_range(when)?)?;
     // Total on the statement below, whose domain does not repeat what is known either.
-    let last = last.intersect_params(known.clone())?.lexmax()?.coalesce()?.gist_params(known.clone())?;
+    let mut last = last.intersect_params(known.clone())?.lexmax()?;
+    for n in (0..bands.len()).rev().filter(|n| !chosen.contains(n)) {
+        last = last.project_out(isl::DimType::Out, n as u32, 1)?;
+    }
+    let last = last.coalesce()?.gist_params(known.clone())?;
     let written = isl::Set::from_union_set(writes.range()?)?.intersect_params(known.clone())?.coalesce()?;
     let statement = fresh(new, &format!("S{}", new.statements.len()));
     let domain = written.gist_params(known)?.set_tuple_name(&statement)?;
