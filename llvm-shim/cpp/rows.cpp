@@ -59,6 +59,13 @@ static FunctionCallee commonLength(Module &M) {
   return M.getOrInsertFunction("pollyrs_rt_common_length", reads(Context, MemoryEffects::readOnly()), Word, Pointer, Pointer, Word);
 }
 
+// `pollyrs_rt_most`, the largest number in a table.
+static FunctionCallee mostOf(Module &M) {
+  LLVMContext &Context = M.getContext();
+  Type *Word = Type::getInt64Ty(Context), *Pointer = PointerType::get(Context, 0);
+  return M.getOrInsertFunction("pollyrs_rt_most", reads(Context, MemoryEffects::readOnly()), Word, Pointer, Pointer, Word, Word);
+}
+
 // `pollyrs_rt_rows_leave`, whether what is written to rows leaves a table alone.
 static FunctionCallee rowsLeave(Module &M) {
   LLVMContext &Context = M.getContext();
@@ -139,12 +146,31 @@ bool extremes(const SCEV *S, const Loop &L, ScalarEvolution &SE, const SCEV *&Le
   return true;
 }
 
+// The number of iterations of a loop in a nest that an entry of a table says, `for (j = 0; j < lengths[i]; j++)`: the largest entry, which the library
+// looks for before the nest.
+class Longest {
+public:
+  Longest(const Loop &L, ScalarEvolution &SE, AAResults &AA, SCEVExpander &Expander) : L(L), SE(SE), AA(AA), Expander(Expander) {}
+
+  // The largest `Count`, by which `Inner` goes back to its header, in 64 bits; null where it is something else.
+  const SCEV *of(const SCEV *Count, const Loop &Inner);
+
+private:
+  Value *ask(LoadInst &Load);
+
+  const Loop &L;
+  ScalarEvolution &SE;
+  AAResults &AA;
+  SCEVExpander &Expander;
+  DenseMap<LoadInst *, Value *> Asked;
+};
+
 // The least and the greatest value of a 64-bit expression over all iterations of `L` and of the loops inside
 // it, as expressions that `L` does not change. They mean nothing where the loop never evaluates the
 // expression.
 class Range {
 public:
-  Range(const Loop &L, ScalarEvolution &SE, ValueToSCEVMapTy &Known) : L(L), SE(SE), Known(Known) {}
+  Range(const Loop &L, ScalarEvolution &SE, ValueToSCEVMapTy &Known, Longest *Lengths = nullptr) : L(L), SE(SE), Known(Known), Lengths(Lengths) {}
 
   bool of(const SCEV *S, const SCEV *&Least, const SCEV *&Most, unsigned Depth = 8) {
     if (SE.isLoopInvariant(S, &L)) {
@@ -190,9 +216,13 @@ private:
     if (!SE.isLoopInvariant(By, &L) || isa<SCEVCouldNotCompute>(Count) || SE.getTypeSizeInBits(Count->getType()) > 64 ||
         !of(Rec.getStart(), Least, Most, Depth - 1))
       return false;
+    const SCEV *Loaded = Count;
     Count = SE.getNoopOrZeroExtend(SCEVParameterRewriter::rewrite(Count, SE, Known), Type::getInt64Ty(SE.getContext()));
-    if (!of(Count, Low, High, Depth - 1))
-      return false;
+    if (!of(Count, Low, High, Depth - 1)) {
+      High = Lengths ? Lengths->of(Loaded, *Rec.getLoop()) : nullptr;
+      if (!High)
+        return false;
+    }
     const SCEV *Way = SE.getMulExpr(High, By);
     if (auto *Constant = dyn_cast<SCEVConstant>(By)) {
       bool Down = Constant->getAPInt().isNegative();
@@ -241,6 +271,7 @@ private:
   const Loop &L;
   ScalarEvolution &SE;
   ValueToSCEVMapTy &Known;
+  Longest *Lengths;
 };
 
 // `S / By` where it is sure to be exact; null elsewhere.
@@ -340,6 +371,46 @@ bool isKept(const Loop &L, const LoadInst &Load, AAResults &AA, SmallSetVector<S
   return true;
 }
 
+const SCEV *Longest::of(const SCEV *Count, const Loop &Inner) {
+  auto Narrow = [](const SCEV *S) { return isa<SCEVZeroExtendExpr, SCEVSignExtendExpr>(S) ? cast<SCEVCastExpr>(S)->getOperand() : S; };
+  // `length - 1`, under a condition by which `length` is positive: it doesn't matter where it is extended.
+  auto *Sum = dyn_cast<SCEVAddExpr>(Narrow(Count));
+  if (!Sum || Sum->getNumOperands() != 2 || !Sum->getOperand(0)->isAllOnesValue())
+    return nullptr;
+  auto *Length = dyn_cast<SCEVUnknown>(Narrow(Sum->getOperand(1)));
+  auto *Load = Length ? dyn_cast<LoadInst>(Length->getValue()) : nullptr;
+  if (!Load || !L.contains(Load) || !(Load->getType()->isIntegerTy(32) || Load->getType()->isIntegerTy(64)) ||
+      !SE.isLoopEntryGuardedByCond(&Inner, ICmpInst::ICMP_SGT, Length, SE.getZero(Length->getType())))
+    return nullptr;
+  auto Found = Asked.find(Load);
+  Value *Most = Found == Asked.end() ? Asked[Load] = ask(*Load) : Found->second;
+  if (!Most)
+    return nullptr;
+  const SCEV *One = SE.getOne(Most->getType());
+  return SE.getMinusSCEV(SE.getSMaxExpr(SE.getUnknown(Most), One), One);
+}
+
+// The call for the table that a number is loaded from, which the nest does not write; null where it is none.
+Value *Longest::ask(LoadInst &Load) {
+  SmallSetVector<StoreInst *, 4> Writers;
+  const SCEV *Address = SE.getSCEV(Load.getPointerOperand());
+  auto *Rec = dyn_cast<SCEVAddRecExpr>(Address);
+  auto *Base = dyn_cast<SCEVUnknown>(SE.getPointerBase(Address));
+  if (!Load.isSimple() || Load.getPointerAddressSpace() || !Rec || !Base || !SE.isLoopInvariant(Rec->getStart(), &L) || !SE.isLoopInvariant(Base, &L) ||
+      !isKept(L, Load, AA, Writers) || !Writers.empty())
+    return nullptr;
+  const SCEV *Least, *Greatest;
+  int64_t Step = 0, Bytes = Load.getType()->getIntegerBitWidth() / 8;
+  Instruction *End = L.getLoopPreheader()->getTerminator();
+  if (!extremes(SE.removePointerBase(Address), L, SE, Least, Greatest, &Step) || Step < Bytes || !Expander.isSafeToExpandAt(Least, End) ||
+      !Expander.isSafeToExpandAt(Greatest, End))
+    return nullptr;
+  IRBuilder<> B(End);
+  auto At = [&](const SCEV *Offset) { return B.CreatePtrAdd(Base->getValue(), Expander.expandCodeFor(Offset, B.getInt64Ty(), End)); };
+  FunctionCallee Function = mostOf(*End->getModule());
+  return B.CreateFreeze(B.CreateCall(Function, {At(Least), At(Greatest), B.getInt64(Step), B.getInt64(Bytes)}), "row.most");
+}
+
 // Whether the loop loads addresses from the same entries that have the number at `Address`.
 bool isBesideRows(const SCEV *Address, const Loop &L, ScalarEvolution &SE) {
   return any_of(L.blocks(), [&](BasicBlock *BB) {
@@ -437,7 +508,7 @@ void askForLengths(MutableArrayRef<Table> Tables, Loop &L, ScalarEvolution &SE, 
 // Asks the library about all tables: the length of rows between two pointers, in elements, or null; and of
 // each table the first row and the distance of rows. The result says whether all answers allow the version.
 Value *ask(ArrayRef<Table> Tables, Loop &L, ScalarEvolution &SE, SCEVExpander &Expander, IRBuilderBase &B, ValueToSCEVMapTy &Ends,
-           SmallVectorImpl<Value *> &Lengths, SmallVectorImpl<std::pair<Value *, Value *>> &Known) {
+           SmallVectorImpl<Value *> &Lengths, SmallVectorImpl<std::pair<Value *, Value *>> &Known, Longest &Entries) {
   Module &M = *B.GetInsertBlock()->getModule();
   Type *Word = B.getInt64Ty();
   Instruction *End = L.getLoopPreheader()->getTerminator();
@@ -464,7 +535,7 @@ Value *ask(ArrayRef<Table> Tables, Loop &L, ScalarEvolution &SE, SCEVExpander &E
         if (SE.getMinusSCEV(Offset, Own) == Behind)
           Ends[Load] = SE.getAddExpr(SE.getUnknown(Row), Way);
   }
-  Range Within(L, SE, Ends);
+  Range Within(L, SE, Ends, &Entries);
   for (const Table &T : Tables) {
     Known.push_back({});
     if (T.Rows || T.Lengths)
@@ -588,7 +659,8 @@ bool divide(Loop &L, Function &F, Session &S, bool Checked) {
   IRBuilder<> B(Before->getTerminator());
   SmallVector<Value *, 4> Lengths;
   SmallVector<std::pair<Value *, Value *>, 4> Known;
-  Value *Good = askOfWritten(Stores, L, Expander, B, ask(Tables, L, SE, Expander, B, Common, Lengths, Known));
+  Longest Entries(L, SE, AA, Expander);
+  Value *Good = askOfWritten(Stores, L, Expander, B, ask(Tables, L, SE, Expander, B, Common, Lengths, Known, Entries));
   ValueToValueMapTy Map;
   pollyrs::LoopCopy Copy = pollyrs::copyLoop(L, ".apart", Map, LI, DT);
   if (Checked)

@@ -66,7 +66,7 @@
 //! (`pollyrs_rt_rows_anywhere`; memory that is not there is no error), and answers with the first row and the distance: there is a version of the loop in which
 //! scalar evolution knows `a[i]` as `first + i * distance` ([`ROW`]). Where the rows are not equally far apart, `first` is an address that stands for them, in a range of the
 //! library's own, of which kernels alone make use; the host's code gets its loads back. For that the library has to know which bytes of the rows are accessed: bounds of what
-//! the loop adds to a row's address, by what is known before it. Without these rows have to be equally far apart (`pollyrs_rt_rows`). The loop as it was runs where the answer is
+//! the loop adds to a row's address, by what is known before it, or by the largest of the counts that stand in a table (`j < length[i]`, `pollyrs_rt_most`). Without these rows have to be equally far apart (`pollyrs_rt_rows`). The loop as it was runs where the answer is
 //! no. Nothing in the loop may write to the table, by alias analysis, which the library checks by address. Rows between two pointers (the beginning and the end of a `vector`) are
 //! two tables in one, where all rows have one length (`pollyrs_rt_row_length`).
 //!

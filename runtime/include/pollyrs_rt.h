@@ -304,6 +304,9 @@ int64_t pollyrs_rt_row_length(const void *first, const void *last, int64_t step,
 /* The number that all words of a table are, from `first` to `last`, `step` bytes apart; -1 if they differ, or
  * can't be read. */
 int64_t pollyrs_rt_common_length(const void *first, const void *last, int64_t step);
+/* The largest of the signed numbers of `bytes` bytes (4 or 8) in a table, from `first` to `last`, `step` bytes apart; at most 2^46, and that
+ * where they can't be read. */
+int64_t pollyrs_rt_most(const void *first, const void *last, int64_t step, int64_t bytes);
 /* 1 if no byte from `low` to `high` behind any row of a table, as for pollyrs_rt_rows_anywhere, lies from
  * `begin` to `end`, which is not included; else 0. With a step of 0 `first` is the row. */
 int64_t pollyrs_rt_rows_leave(const void *first, const void *last, int64_t step, int64_t low, int64_t high,

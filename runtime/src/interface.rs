@@ -443,6 +443,13 @@ pub extern "C" fn pollyrs_rt_common_length(first: *const c_void, last: *const c_
     row_table::common(first, last, step)
 }
 
+/// `pollyrs_rt_most`.
+#[unsafe(no_mangle)]
+pub extern "C" fn pollyrs_rt_most(first: *const c_void, last: *const c_void, step: i64, bytes: i64) -> i64 {
+    let _errno = Errno::kept();
+    row_table::most(first, last, step, bytes)
+}
+
 /// `pollyrs_rt_rows_leave`.
 #[unsafe(no_mangle)]
 pub extern "C" fn pollyrs_rt_rows_leave(

@@ -297,11 +297,12 @@ pub(crate) fn is_known_load(v: Value) -> bool {
 
 /// Whether a function looks at tables of rows.
 pub(crate) fn looks_at_rows(f: Value) -> bool {
-    const NAMES: [&str; 5] = [
+    const NAMES: [&str; 6] = [
         "pollyrs_rt_rows",
         "pollyrs_rt_rows_anywhere",
         "pollyrs_rt_row_length",
         "pollyrs_rt_common_length",
+        "pollyrs_rt_most",
         "pollyrs_rt_rows_leave",
     ];
     NAMES.contains(&name(f).as_str())

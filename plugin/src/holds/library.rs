@@ -117,6 +117,7 @@ const QUIET: &[(&str, &str)] = &[
     ("pollyrs_rt_rows_anywhere", "r-----"),
     ("pollyrs_rt_row_length", "r---"),
     ("pollyrs_rt_common_length", "r--"),
+    ("pollyrs_rt_most", "r---"),
     ("pollyrs_rt_rows_leave", "r------"),
     ("clock", ""),
     ("time", "w"),

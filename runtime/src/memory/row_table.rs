@@ -31,16 +31,25 @@ pub struct Rows {
     pub pitch: i64,
 }
 
+/// More than any row has.
+const UNBOUNDED: i64 = 1 << 46;
+
 pub const NONE: Rows = Rows { first: std::ptr::null_mut(), pitch: 0 };
 
 /// The entries of a table, as far as it can be read; nothing is asked of the addresses.
 fn entries(first: *const c_void, last: *const c_void, step: i64, words: usize) -> Option<Vec<u8>> {
+    let far_enough = step >= 8;
+    far_enough.then(|| bytes_of_entries(first, last, step, 8 * words)).flatten()
+}
+
+/// The same of entries of any number of bytes.
+fn bytes_of_entries(first: *const c_void, last: *const c_void, step: i64, bytes: usize) -> Option<Vec<u8>> {
     let length = (last as u64).checked_sub(first as u64)?;
-    let step = u64::try_from(step).ok().filter(|step| *step >= 8 && length.is_multiple_of(*step))?;
+    let step = u64::try_from(step).ok().filter(|step| *step > 0 && length.is_multiple_of(*step))?;
     if length > MAX_BYTES || step > MAX_BYTES {
         return None;
     }
-    let mut table = vec![0u8; length as usize + 8 * words];
+    let mut table = vec![0u8; length as usize + bytes];
     guarded::copy(&mut table, first.cast()).ok()?;
     Some(table)
 }
@@ -95,6 +104,25 @@ pub fn common(first: *const c_void, last: *const c_void, step: i64) -> i64 {
         Some(Some(length)) if length >= 0 && lengths.all(|own| own == Some(length)) => length,
         _ => -1,
     }
+}
+
+/// `pollyrs_rt_most`; nothing is asked of the addresses.
+pub fn most(first: *const c_void, last: *const c_void, step: i64, bytes: i64) -> i64 {
+    let width = match bytes {
+        4 | 8 => bytes as usize,
+        _ => return UNBOUNDED,
+    };
+    let far_enough = step >= bytes;
+    let table = far_enough.then(|| bytes_of_entries(first, last, step, width)).flatten();
+    let number = |entry: &[u8]| {
+        let entry = entry.get(..width)?;
+        match width {
+            4 => Some(i64::from(i32::from_ne_bytes(entry.try_into().ok()?))),
+            _ => Some(i64::from_ne_bytes(entry.try_into().ok()?)),
+        }
+    };
+    let Some(table) = table else { return UNBOUNDED };
+    table.chunks(step as usize).filter_map(number).max().map_or(UNBOUNDED, |most| most.min(UNBOUNDED))
 }
 
 /// `pollyrs_rt_rows_leave`: whether the bytes `columns` of each row lie outside of `place`.
@@ -153,6 +181,28 @@ mod tests {
         let last = first.wrapping_byte_add(8 * (table.len() - 1) / step * step);
         let found = look(first, last, step as i64, unit);
         (!found.first.is_null()).then_some((found.first as i64, found.pitch))
+    }
+
+    #[test]
+    fn the_largest_number_bounds_rows() {
+        let of = |table: &[i32], step: i64, bytes: i64| {
+            let first: *const c_void = table.as_ptr().cast();
+            most(
+                first,
+                first.wrapping_byte_add(4 * (table.len() - 1) / step as usize * step as usize),
+                step,
+                bytes,
+            )
+        };
+        assert_eq!(of(&[3, 9, -4, 7], 4, 4), 9);
+        assert_eq!(of(&[3, 9, -4, 7], 8, 4), 3);
+        assert_eq!(of(&[-3], 4, 4), -3);
+        assert_eq!(of(&[5, 1, 6, 0, 7, 0], 8, 8), (1 << 32) + 5);
+        assert_eq!(of(&[5, i32::MAX], 8, 8), UNBOUNDED);
+        assert_eq!(of(&[3, 9], 2, 4), UNBOUNDED, "entries lie over each other");
+        assert_eq!(of(&[3, 9], 4, 2), UNBOUNDED, "no number has so many bytes");
+        assert_eq!(most(16 as *const c_void, 32 as *const c_void, 8, 8), UNBOUNDED, "it is not there");
+        assert_eq!(most(32 as *const c_void, 16 as *const c_void, 8, 8), UNBOUNDED, "it has no entries");
     }
 
     #[test]

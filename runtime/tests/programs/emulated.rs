@@ -265,6 +265,7 @@ fn the_shared_library_links_and_exports_the_interface_only() {
         "pollyrs_rt_launch_parts",
         "pollyrs_rt_launch_slice",
         "pollyrs_rt_leave",
+        "pollyrs_rt_most",
         "pollyrs_rt_part",
         "pollyrs_rt_parts",
         "pollyrs_rt_release",
