@@ -74,7 +74,8 @@ impl Piece {
     }
 }
 
-/// A piece that is inside of a dimension, or all multiples of the size, each of which leaves something outside.
+/// A piece that is inside of a dimension, or all multiples of the size, each of which leaves something
+/// outside.
 type Placed = std::result::Result<Piece, Vec<i128>>;
 
 /// What is outside of `low <= f < high`, as two polynomials that are not negative there.
@@ -283,8 +284,8 @@ pub(crate) struct Executed<'a> {
     /// For each parameter of `params`, whether it is an origin.
     pub(crate) origins: Vec<bool>,
     pub(crate) ends: Vec<Option<End>>,
-    /// What was found for whole domains (by `same_domain`) and polynomials without their numbers: guesses have
-    /// inner dimensions in common, and accesses to neighbours all but the number.
+    /// What was found for whole domains (by `same_domain`) and polynomials without their numbers: guesses
+    /// have inner dimensions in common, and accesses to neighbours all but the number.
     reach: RefCell<BTreeMap<(usize, Polynomial), Reach>>,
     /// The parameters for which a polynomial is somewhere not negative in a whole domain.
     somewhere: RefCell<BTreeMap<(usize, Polynomial), isl::Set>>,

@@ -90,19 +90,19 @@ fn around(tree: &Tree, users: &isl::UnionSet, out: &mut Vec<isl::UnionPwAff>) ->
     }
 }
 
-fn expand_array(
+/// The places of the members of `bands` that carry no value through an array, only reuse; of them those that
+/// nothing else keeps in order, if there are any.
+fn freed(
     scop: &Scop,
     deps: &Dependences,
     kept: &isl::UnionMap,
     id: ArrayId,
-    new: &mut Scop,
-) -> Result<bool> {
+    bands: &[isl::UnionPwAff],
+) -> Result<Vec<usize>> {
     let known = known(scop)?;
     let array = scop.array(id);
     let all = scop.accesses(|_, a| a.array == id)?;
     let users = all.clone().domain()?;
-    let mut bands = Vec::new();
-    around(&ScheduleTree::from_isl(&scop.schedule)?.root, &users, &mut bands)?;
     // Dependences through this array.
     let mut flow = isl::UnionMap::empty(&scop.ctx)?;
     for m in deps.tagged_flow.maps()? {
@@ -116,8 +116,7 @@ fn expand_array(
         .clone()
         .apply_range(all.clone().reverse()?)?
         .intersect(deps.anti.clone().union(deps.output.clone())?)?;
-    let reuse = reuse.intersect_params(known.clone())?;
-    // Places in `bands`; of those that nothing else keeps in order.
+    let reuse = reuse.intersect_params(known)?;
     let (mut chosen, mut free) = (Vec::new(), Vec::new());
     for (n, m) in bands.iter().enumerate() {
         let own = m.clone().intersect_domain(users.clone())?;
@@ -128,7 +127,23 @@ fn expand_array(
             }
         }
     }
-    let chosen = if free.is_empty() { chosen } else { free };
+    Ok(if free.is_empty() { chosen } else { free })
+}
+
+fn expand_array(
+    scop: &Scop,
+    deps: &Dependences,
+    kept: &isl::UnionMap,
+    id: ArrayId,
+    new: &mut Scop,
+) -> Result<bool> {
+    let known = known(scop)?;
+    let array = scop.array(id);
+    let all = scop.accesses(|_, a| a.array == id)?;
+    let users = all.clone().domain()?;
+    let mut bands = Vec::new();
+    around(&ScheduleTree::from_isl(&scop.schedule)?.root, &users, &mut bands)?;
+    let chosen = freed(scop, deps, kept, id, &bands)?;
     let Some(value) = element_value(scop, id) else { return Ok(false) };
     if chosen.is_empty() {
         return Ok(false);
