@@ -197,7 +197,7 @@ fn alone<'k, S: Storage<'k>>(
     of: &Shared<'_>,
     (iteration, there): (Value, Option<Value>),
     handed: &mut [Value],
-) -> Result<BTreeMap<usize, Value>> {
+) -> Result<Vec<(usize, Value)>> {
     let ir = k.ir;
     let spread = of.l.spread;
     n.counters.insert(of.l.at, iteration);
@@ -208,14 +208,14 @@ fn alone<'k, S: Storage<'k>>(
     for i in of.l.body.iter().filter(|i| !after.contains(&i.address())) {
         emit_instruction(k, n, s, *i)?;
     }
-    let mut values = BTreeMap::new();
+    let mut values = Vec::new();
     for v in &of.needed.values {
-        values.insert(v.address(), resolve(k, n, *v)?);
+        values.push((v.address(), resolve(k, n, *v)?));
     }
     for i in &of.needed.products {
         let [a, b] = [0, 1].map(|at| i.operand(at));
         let (a, b) = (resolve(k, n, a)?, resolve(k, n, b)?);
-        values.insert(i.address(), ir.binary(LLVMOpcode::LLVMFMul, a, b));
+        values.push((i.address(), ir.binary(LLVMOpcode::LLVMFMul, a, b)));
     }
     for (c, v) in spread.carried.iter().zip(handed).filter(|(c, _)| c.regrouped.is_some()) {
         n.values.insert(c.phi.address(), *v);
@@ -235,11 +235,21 @@ fn counted<S>(k: &KernelBuilder<'_, S>, from: Value, number: Value, step: i64) -
     k.ir.add(from, k.ir.mul(number, step))
 }
 
-/// What the instructions in the program's order need of an iteration, by host value.
+/// What the instructions in the program's order need of an iteration, by host value, each once, in the order in
+/// which they ask for it.
 struct Needed {
-    values: BTreeSet<Value>,
+    values: Vec<Value>,
     /// Products of fused updates, which are added to what is handed on.
-    products: BTreeSet<Value>,
+    products: Vec<Value>,
+}
+
+/// Adds what is not there.
+fn once(list: &mut Vec<Value>, values: impl IntoIterator<Item = Value>) {
+    for v in values {
+        if !list.contains(&v) {
+            list.push(v);
+        }
+    }
 }
 
 fn needed(spread: &Spread, body: &[Value]) -> Result<Needed> {
@@ -249,7 +259,7 @@ fn needed(spread: &Spread, body: &[Value]) -> Result<Needed> {
     // (What comes from elsewhere is known in front of the loop.)
     let inside =
         |v: Value| body.contains(&v) || spread.counting.iter().any(|(phi, ..)| phi.address() == v.address());
-    let mut out = Needed { values: BTreeSet::new(), products: BTreeSet::new() };
+    let mut out = Needed { values: Vec::new(), products: Vec::new() };
     for i in body.iter().filter(|i| alone(**i)) {
         if i.operands().into_iter().any(|o| !alone(o)) {
             return internal("an iteration that needs another one");
@@ -258,13 +268,13 @@ fn needed(spread: &Spread, body: &[Value]) -> Result<Needed> {
     for i in ordered(spread) {
         let arguments = arguments(i);
         if is_fused(i) && alone(arguments[0]) && alone(arguments[1]) && !alone(arguments[2]) {
-            out.products.insert(i);
+            once(&mut out.products, [i]);
         } else {
-            out.values.extend(arguments.into_iter().filter(|v| alone(*v) && inside(*v)));
+            once(&mut out.values, arguments.into_iter().filter(|v| alone(*v) && inside(*v)));
         }
     }
     let handed = spread.carried.iter().filter(|c| c.regrouped.is_none()).map(|c| host_value(c.next));
-    out.values.extend(handed.filter(|v| alone(*v) && inside(*v)));
+    once(&mut out.values, handed.filter(|v| alone(*v) && inside(*v)));
     Ok(out)
 }
 
@@ -293,7 +303,7 @@ fn one_by_one<'k, S: Storage<'k>>(
     k: &mut KernelBuilder<'k, S>,
     n: &mut Instance<'_>,
     s: &Statement,
-    of: (&Shared<'_>, &BTreeMap<usize, Value>),
+    of: (&Shared<'_>, &[(usize, Value)]),
     left: Value,
     handed: &mut [Value],
 ) -> Result<()> {
@@ -333,7 +343,7 @@ fn step<'k, S: Storage<'k>>(
     k: &mut KernelBuilder<'k, S>,
     n: &mut Instance<'_>,
     s: &Statement,
-    (of, own): (&Shared<'_>, &BTreeMap<usize, Value>),
+    (of, own): (&Shared<'_>, &[(usize, Value)]),
     j: Value,
     handed: &mut [Value],
 ) -> Result<()> {
