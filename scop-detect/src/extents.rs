@@ -289,7 +289,11 @@ impl Builder<'_> {
                 continue;
             }
             let place = self.before_region(None)?;
-            let dividend = self.an.scev(ir::operand(v, 0), None);
+            // Of the iteration that the region is in, where the division lies in a loop around it.
+            let dividend = self.an.scev(ir::operand(v, 0), self.scope(v, &place));
+            if !self.is_invariant(&dividend) {
+                continue;
+            }
             let exact = |me: &mut Self| me.exact(&dividend, &place);
             let Ok(x) = self.strictly(exact) else { continue };
             let p = self.param_aff(index, place.space()?)?;

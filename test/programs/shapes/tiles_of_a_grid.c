@@ -6,7 +6,7 @@
 // ARGS: 67 50
 // ARGS: 15 15
 // OFFLOAD: yes
-// KERNELS: relax.1 scale halves shifted
+// KERNELS: relax.1 growing scale halves shifted
 #define TYPE float
 #include "example.h"
 
@@ -68,6 +68,20 @@ NOINLINE void shifted(int rows, int cols, float *y) {
         y[r * cols + 8 * q + c] += c;
 }
 
+/* How many tiles there are is another number in each iteration of a loop that stays on the host. */
+NOINLINE uint64_t growing(int rows, int cols, float *y) {
+  uint64_t hash = 1;
+  for (int i = 0; i < cols; i++) {
+    hash = example_mix(hash, i);
+    int across = (i - 3) / 4;
+    for (int r = 0; r < rows; r++)
+      for (int q = 0; q < across; q++)
+        for (int c = 0; c < 4; c++)
+          y[r * cols + 4 * q + c] += (float)(r + c);
+  }
+  return hash;
+}
+
 int main(int argc, char **argv) {
   int rows = example_arg(argc, argv, 1, 40), cols = example_arg(argc, argv, 2, 40);
   float *x = example_array(rows * cols + 1), *y = example_array(rows * cols + 1);
@@ -79,6 +93,7 @@ int main(int argc, char **argv) {
   scale(rows, cols, y);
   halves(rows, cols, x, y);
   shifted(rows, cols, y);
+  printf("%d\n", (int)(growing(rows, cols, y) & 7));
   /* Lengths below 0: nothing runs. */
   scale(-40, -40, y);
   halves(rows, -33, x, y);
