@@ -150,7 +150,7 @@ impl Builder<'_> {
     /// The comparison at the end of `exiting`, and the predicate with which it keeps the loop going. It may
     /// be one that an inner loop makes as well, handed on by PHI nodes, which scalar evolution does not look
     /// through.
-    fn goes_on(&self, exiting: Block, l: LoopId) -> Option<(Value, Pred)> {
+    pub fn goes_on(&self, exiting: Block, l: LoopId) -> Option<(Value, Pred)> {
         let (mut test, yes) = (ir::branch_condition(exiting)?, ir::successors(exiting).first().copied()?);
         while ir::opcode(test) == Some(Op::LLVMPHI)
             && let [(only, _)] = ir::incoming(test)[..]

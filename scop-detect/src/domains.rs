@@ -187,10 +187,20 @@ impl Builder<'_> {
         let place = Place::new(outer.to_vec(), entered.clone(), Some(inst));
         let count = self.an.backedge_taken_count(l);
         let bound = |blocker| RejectReason::LoopBound { blocker };
-        let count = match count.kind {
+        let before = (self.assumed.clone(), self.assumptions.clone(), self.ranges.clone());
+        let mut count = match count.kind {
             ScevKind::CouldNotCompute => self.count_left_open(exiting, l, &place).transpose(),
             _ => Some(self.count_by_steps(exiting, l, &count, &place)),
         };
+        if matches!(count, None | Some(Err(Stop::Blocker(_)))) {
+            let failed = (self.assumed.clone(), self.assumptions.clone(), self.ranges.clone());
+            (self.assumed, self.assumptions, self.ranges) = before;
+            match self.count_by_distance(exiting, l, &place) {
+                Ok(Some(found)) => count = Some(Ok(found)),
+                Err(Stop::Isl(e)) => count = Some(Err(e.into())),
+                Ok(None) | Err(Stop::Blocker(_)) => (self.assumed, self.assumptions, self.ranges) = failed,
+            }
+        }
         let Some(count) = count else {
             return Err(Fail::at(bound(self.bound_blocker(exiting, l)), inst));
         };
@@ -401,6 +411,18 @@ impl Builder<'_> {
                 (self.assumed, self.assumptions) = before;
                 let equal = self.equal(&a, &b, place)?.ok_or(Stop::Blocker(self.condition_name(c)))?;
                 return Ok(if pred == Pred::LLVMIntEQ { equal } else { equal.complement()? });
+            }
+            Err(Stop::Blocker(why)) => {
+                let failed = (self.assumed.clone(), self.assumptions.clone());
+                (self.assumed, self.assumptions) = before;
+                return match self.compared_by_distance(pred, (&a, &b), place) {
+                    Ok(Some(found)) => Ok(found),
+                    Err(Stop::Isl(e)) => Err(e.into()),
+                    Ok(None) | Err(Stop::Blocker(_)) => {
+                        (self.assumed, self.assumptions) = failed;
+                        Err(Stop::Blocker(why))
+                    }
+                };
             }
             both => both?,
         };

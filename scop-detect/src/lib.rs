@@ -49,6 +49,7 @@ mod choices;
 mod chosen;
 mod counted;
 mod counts;
+mod distances;
 mod domains;
 mod effects;
 mod errors;

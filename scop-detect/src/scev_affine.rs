@@ -613,7 +613,7 @@ fn holds_pointer(e: &ScevExpr) -> bool {
 
 /// Whether flags prove that no part of the polynomial expression wraps as a signed number. A flag of the
 /// outermost operation alone says nothing about its operands. Conversions inside are checked on their own.
-fn never_wraps(e: &ScevExpr) -> bool {
+pub(crate) fn never_wraps(e: &ScevExpr) -> bool {
     match &e.kind {
         ScevKind::Add(o) | ScevKind::Mul(o) | ScevKind::AddRec { operands: o, .. } => {
             e.nsw && o.iter().all(never_wraps)
