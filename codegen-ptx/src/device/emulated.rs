@@ -21,7 +21,7 @@ use crate::ir::error::{CodegenError, Result, internal};
 use crate::ir::intrinsics::{BARRIER, BLOCK_ID, EMU_BARRIER, OPAQUE, PREFETCH, SHARED, THREAD_ID, thread_of};
 use crate::ir::llvm::*;
 use crate::kernel::module::KernelModule;
-use crate::ops::{copies, mma, quick, shuffle, tasks, updates};
+use crate::ops::{copies, fast_division, mma, shuffle, tasks, updates};
 use inkwell::llvm_sys::LLVMLinkage;
 
 /// Offsets in `PollyrsEmuThread` (runtime/include/pollyrs_rt.h).
@@ -74,7 +74,7 @@ pub fn lower_emulated(km: &KernelModule, host_module: Module, checked: bool) -> 
     shuffle::to_host(module.get())?;
     updates::to_host(module.get())?;
     lower_abstract(module.get())?;
-    quick::to_host(module.get(), checked)?;
+    fast_division::to_host(module.get(), checked)?;
     for (f, arguments, arrays) in made {
         if f.instructions().len() > if checked { LARGE_CHECKED } else { LARGE } {
             for a in ["noinline", "optnone"] {

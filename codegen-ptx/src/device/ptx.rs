@@ -22,7 +22,7 @@ use crate::ir::llvm::*;
 use crate::ir::math::{LibraryFunction, Precision, exact_function, library_function, library_intrinsic};
 use crate::kernel::module::{KernelInfo, KernelModule};
 use crate::ops::bulk::check_length;
-use crate::ops::{copies, mma, packed, predicate, quick, roots, shuffle, squares, tasks, updates};
+use crate::ops::{copies, fast_division, mma, packed, predicate, roots, shuffle, squares, tasks, updates};
 use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMTypeKind};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -159,7 +159,7 @@ fn lower_shared(module: Module, km: &KernelModule) -> Result<()> {
 fn lower_abstract(module: Module, arch: u32) -> Result<()> {
     copies::to_ptx(module, arch)?;
     shuffle::to_ptx(module)?;
-    quick::to_ptx(module)?;
+    fast_division::to_ptx(module)?;
     roots::to_ptx(module)?;
     squares::share(module)?;
     packed::to_ptx(module)?;

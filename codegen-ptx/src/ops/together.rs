@@ -1,12 +1,12 @@
 //! Exact divisions and roots that stand together in a block of an optimized kernel share one test
-//! ([`quick`]): those of one iteration, of the points of a thread, of an unrolled loop.
+//! ([`fast_division`]): those of one iteration, of the points of a thread, of an unrolled loop.
 //!
 //! ```text
 //! block:  ...; q0 = fdiv x0, y0; r1 = sqrt q0; ...; rest
 //! ```
 //! becomes
 //! ```text
-//! block:  ...; q0 = quick.divide(x0, y0); r1 = quick.root(q0); unusual ? exact : join
+//! block:  ...; q0 = fast.divide(x0, y0); r1 = fast.root(q0); unusual ? exact : join
 //! exact:  p0 = fdiv x0, y0; s1 = sqrt p0; ...; br join
 //! join:   phi(q0, p0), phi(r1, s1), ...; rest
 //! ```
@@ -20,7 +20,7 @@
 use crate::Result;
 use crate::ir::builder::Ir;
 use crate::ir::llvm::*;
-use crate::ops::quick;
+use crate::ops::fast_division;
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMOpcode};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,7 +52,7 @@ pub(crate) fn to_ptx(module: Module) -> Result<()> {
             }
         }
     }
-    if any { quick::to_ptx(module) } else { Ok(()) }
+    if any { fast_division::to_ptx(module) } else { Ok(()) }
 }
 
 /// The blocks for unusual operands, of stencils say: first successors of branches that tell how likely they
@@ -72,12 +72,12 @@ fn first_run(block: Block) -> Option<Vec<Value>> {
     let all = block.instructions();
     let mut at = 0;
     while at < all.len() {
-        let from = at + all[at..].iter().position(|i| quick::is_exact(*i))?;
-        let effects = all[from..].iter().position(|i| !quick::is_exact(*i) && !repeats(*i));
+        let from = at + all[at..].iter().position(|i| fast_division::is_exact(*i))?;
+        let effects = all[from..].iter().position(|i| !fast_division::is_exact(*i) && !repeats(*i));
         let end = from + effects.unwrap_or(all.len() - from).min(MOST);
         let run = &all[from..end];
-        let last = run.iter().rposition(|i| quick::is_exact(*i)).unwrap_or(0);
-        if run.iter().filter(|i| quick::is_exact(**i)).count() >= LEAST {
+        let last = run.iter().rposition(|i| fast_division::is_exact(*i)).unwrap_or(0);
+        if run.iter().filter(|i| fast_division::is_exact(**i)).count() >= LEAST {
             return Some(run[..=last].to_vec());
         }
         at = end.max(from + 1);
@@ -101,7 +101,7 @@ fn is_pure(callee: Value) -> bool {
     callee.attribute(FUNCTION, "memory") == Some(0) && callee.attribute(FUNCTION, "convergent").is_none()
 }
 
-/// Divides a block behind a run, which becomes quick and has an exact copy for unusual operands; the block
+/// Divides a block behind a run, which becomes fast and has an exact copy for unusual operands; the block
 /// with the rest.
 fn part(ir: &Ir, module: Module, function: Value, block: Block, run: &[Value]) -> Block {
     let (exact, join) = (ir.append_block(function, "unusual"), ir.append_block(function, "usual"));
@@ -145,7 +145,7 @@ fn part(ir: &Ir, module: Module, function: Value, block: Block, run: &[Value]) -
     }
     comes_from(ir, block, join);
     ir.at_end(block);
-    let test = quick::quicken_in(ir, module, run[0].previous());
+    let test = fast_division::use_fast_paths_in(ir, module, run[0].previous());
     let test = test.unwrap_or_else(|| ir.bool(false));
     ir.mark_rare(ir.cond_br(test, exact, join));
     join

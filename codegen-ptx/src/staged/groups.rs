@@ -15,7 +15,7 @@
 //! ```text
 //! S(t, i) S(t, i + 128)      v0 = f(loads of S(t, i)); v1 = f(loads of S(t, i + 128)); store v0; store v1
 //! ```
-//! Exact divisions and roots of a group are quick ones with one test for all ([`quick`]), behind which the
+//! Exact divisions and roots of a group are fast ones with one test for all ([`fast_division`]), behind which the
 //! first half may come once more. Garbage that is computed where an instance does not happen may fail that
 //! test; it costs time and nothing else.
 
@@ -27,7 +27,7 @@ use crate::ir::calls;
 use crate::ir::calls::is_store;
 use crate::ir::error::{Result, internal};
 use crate::ir::llvm::*;
-use crate::ops::quick;
+use crate::ops::fast_division;
 use crate::staged::state::KernelBuilder;
 use crate::staged::stores;
 use crate::staged::stores::Stores;
@@ -68,7 +68,7 @@ const TILE: i64 = 64;
 
 /// The [`Batch`] that begins a list, in a full stage: copies or instances without loops.
 pub(crate) fn in_full(kernel: &MappedKernel, scop: &Scop, nodes: &[isl::AstNode]) -> Result<Group> {
-    let found = flat(kernel, scop, nodes, &takes_quick)?;
+    let found = flat(kernel, scop, nodes, &takes_fast_path)?;
     if found.len > 0 {
         return Ok(found);
     }
@@ -129,10 +129,10 @@ fn flat(
     Ok(Group { len: leading(nodes, INSTANCES, &fits)?, flat: true, exactly: true, ..Group::default() })
 }
 
-/// Whether a statement has exact divisions or roots for which [`quick`] has code without branches.
-fn takes_quick(s: &Statement) -> bool {
-    let is_quick = |i: Value| quick::is_exact(i) && !calls::may_be_set(i);
-    s.body.iter().any(|i| is_quick(host_value(*i)))
+/// Whether a statement has exact divisions or roots for which [`fast_division`] has code without branches.
+fn takes_fast_path(s: &Statement) -> bool {
+    let is_fast = |i: Value| fast_division::is_exact(i) && !calls::may_be_set(i);
+    s.body.iter().any(|i| is_fast(host_value(*i)))
 }
 
 /// The number of leading nodes with nothing but conditions and at most `most` users with fitting names.
@@ -267,8 +267,8 @@ pub(crate) fn mark(k: &mut KernelBuilder<'_>, name: &str, values: &[Value]) -> R
     Ok(true)
 }
 
-/// Makes the divisions and roots of a group quick ones ([`quick`]). The builder is afterwards where they
-/// belong that are exact, for operands that quick ones are not for; the block that is given is behind both.
+/// Makes the divisions and roots of a group fast ones ([`fast_division`]). The builder is afterwards where they
+/// belong that are exact, for operands that fast ones are not for; the block that is given is behind both.
 /// `None`: there is nothing to do.
 pub(crate) fn exactly(k: &mut KernelBuilder<'_>) -> Result<Option<Block>> {
     let Some((block, last)) = k.storage.windows.batch.as_ref().and_then(|b| b.from) else {
@@ -277,8 +277,8 @@ pub(crate) fn exactly(k: &mut KernelBuilder<'_>) -> Result<Option<Block>> {
     if k.ir.block() != block {
         return Ok(None);
     }
-    let Some(test) = quick::quicken(k, last) else { return Ok(None) };
-    let [_, join] = quick::branch(k.ir, test);
+    let Some(test) = fast_division::use_fast_paths(k, last) else { return Ok(None) };
+    let [_, join] = fast_division::branch(k.ir, test);
     if let Some(batch) = &mut k.storage.windows.batch {
         (batch.happens, batch.exactly) = (None, Some(0));
     }
@@ -301,9 +301,9 @@ fn harmless(kernel: &MappedKernel, s: &Statement) -> bool {
     s.accesses.iter().all(windowed) && !reports_nan(s) && s.body.iter().all(|i| speculates(host_value(*i)))
 }
 
-/// Whether points have divisions or roots that a thread computes side by side ([`quick`]).
+/// Whether points have divisions or roots that a thread computes side by side ([`fast_division`]).
 pub fn divides(scop: &Scop) -> bool {
-    scop.statements.iter().any(takes_quick)
+    scop.statements.iter().any(takes_fast_path)
 }
 
 /// Whether a point takes long, and keeps others of its thread waiting: some statement has a division of
@@ -315,7 +315,7 @@ pub fn takes_long(scop: &Scop) -> bool {
 /// Whether an instruction of the host can't fail, and is one of the device, without branches.
 pub(crate) fn speculates(i: Value) -> bool {
     use LLVMOpcode::*;
-    if quick::is_exact(i) {
+    if fast_division::is_exact(i) {
         return !calls::may_be_set(i);
     }
     match i.opcode() {

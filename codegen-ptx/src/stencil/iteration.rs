@@ -1,19 +1,19 @@
 //! An iteration of a block: one row of every node.
 //!
 //! # Exact divisions and roots
-//! They have one test for unusual operands ([`quick`]): of all nodes of an iteration together, where the rows
+//! They have one test for unusual operands ([`fast_division`]): of all nodes of an iteration together, where the rows
 //! can be computed again without other threads. A test for each node ends a block of code each, and keeps
 //! apart what does not depend on one another: the points of one step from those of the next. The test comes
 //! before the rows are given to other threads and to memory:
 //! ```text
-//! r1 = quick(step 1), r2 = quick(step 2), ...;  unusual? exact : join
+//! r1 = fast(step 1), r2 = fast(step 2), ...;  unusual? exact : join
 //! exact:  e1 = step 1, e2 = step 2, ...
 //! join:   publish phi(r1, e1), phi(r2, e2), ...
 //! ```
 
 use crate::ir::error::Result;
 use crate::ir::llvm::*;
-use crate::ops::quick;
+use crate::ops::fast_division;
 use crate::stencil::ramp::Group;
 use crate::stencil::tile::{Tile, Values, Version};
 use pollyrs_schedule::planted::planted;
@@ -149,9 +149,9 @@ impl Iteration<'_> {
             Ok(())
         };
         self.compute(t, nodes, current, hold)?;
-        let test = if ir.block() == before { quick::quicken(&t.k, last) } else { None };
+        let test = if ir.block() == before { fast_division::use_fast_paths(&t.k, last) } else { None };
         if let Some(test) = test {
-            let [_, join] = quick::branch(ir, test);
+            let [_, join] = fast_division::branch(ir, test);
             t.begin_iteration();
             self.compute(t, nodes, &mut exactly, |_, _, _| Ok(()))?;
             let from = ir.block();
@@ -195,7 +195,7 @@ fn tests_together(t: &Tile<'_>, nodes: &[usize]) -> bool {
     let exact = |i: &usize| {
         let step = t.plan.nodes[*i].step.and_then(|s| t.plan.stencil.steps.get(s));
         step.is_some_and(|s| {
-            t.k.scop.statements[s.stmt.0].body.iter().any(|i| quick::is_exact(host_value(*i)))
+            t.k.scop.statements[s.stmt.0].body.iter().any(|i| fast_division::is_exact(host_value(*i)))
         })
     };
     alone && t.version != Version::Border && nodes.iter().filter(|i| exact(i)).count() > 1

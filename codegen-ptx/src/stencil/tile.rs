@@ -9,7 +9,7 @@ use crate::ir::intrinsics::{BARRIER, SHARED, THREAD_ID};
 use crate::ir::llvm::*;
 use crate::kernel::module::StencilScalar;
 use crate::kernel::storage::PlainBuilder as KernelBuilder;
-use crate::ops::quick;
+use crate::ops::fast_division;
 use crate::statement::emit::emit_stored;
 use crate::stencil::reports;
 use inkwell::llvm_sys::LLVMIntPredicate::*;
@@ -504,7 +504,7 @@ impl<'a> Tile<'a> {
     }
 
     /// What the points of a step store. Their divisions and roots have one test for unusual operands
-    /// ([`quick`]), but at the border, where values that are thrown away are often unusual.
+    /// ([`fast_division`]), but at the border, where values that are thrown away are often unusual.
     fn results(&mut self, stmt: StmtId, write: usize, points: &[Point]) -> Result<Values> {
         let ir = self.k.ir;
         let emit = self.k.emit.clone();
@@ -525,14 +525,14 @@ impl<'a> Tile<'a> {
         }
         // What a division stores itself is replaced: its user stands in for it.
         let held: Vec<Value> = values.iter().map(|v| ir.freeze(*v)).collect();
-        let Some(test) = quick::quicken(&self.k, last) else {
+        let Some(test) = fast_division::use_fast_paths(&self.k, last) else {
             for (v, held) in values.iter().zip(&held) {
                 // SAFETY: the handle is not used any more.
                 unsafe { held.replace(*v) };
             }
             return Ok(values);
         };
-        let [_, join] = quick::branch(ir, test);
+        let [_, join] = fast_division::branch(ir, test);
         let exactly = all(&mut self.k)?;
         let from = ir.block();
         ir.br(join);

@@ -3,7 +3,7 @@
 use crate::ir::llvm::*;
 use crate::ir::math;
 use crate::ir::math::Callee;
-use crate::ops::{quick, roots};
+use crate::ops::{fast_division, roots};
 use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::llvm_sys::LLVMTypeKind;
 use pollyrs_scop::Scop;
@@ -30,15 +30,15 @@ pub fn work(scop: &Scop) -> Vec<f64> {
         match opcode {
             // A product, and an instruction of another unit.
             LLVMFDiv if roots::divisor(i).is_some() => 1.0,
-            LLVMFDiv if !wide && quick::is_approximate(i) => APPROXIMATE,
-            LLVMFDiv if quick::is_by_constant(i) => BY_CONSTANT[usize::from(wide)],
+            LLVMFDiv if !wide && fast_division::is_approximate(i) => APPROXIMATE,
+            LLVMFDiv if fast_division::is_by_constant(i) => BY_CONSTANT[usize::from(wide)],
             LLVMFAdd | LLVMFSub | LLVMFMul | LLVMFNeg | LLVMAdd | LLVMSub | LLVMMul | LLVMAnd | LLVMOr
             | LLVMXor | LLVMShl | LLVMLShr | LLVMAShr | LLVMICmp | LLVMFCmp | LLVMSelect | LLVMSIToFP
             | LLVMUIToFP | LLVMFPToSI | LLVMFPToUI | LLVMFPExt | LLVMFPTrunc => 1.0,
             LLVMFDiv | LLVMSDiv | LLVMUDiv | LLVMSRem | LLVMURem => DIVISION[usize::from(wide)],
             LLVMFRem => FUNCTION,
             LLVMCall => match i.callee().name().as_str() {
-                "llvm.sqrt.f32" | "sqrtf" if quick::is_approximate(i) => APPROXIMATE,
+                "llvm.sqrt.f32" | "sqrtf" if fast_division::is_approximate(i) => APPROXIMATE,
                 name => call(name),
             },
             _ => 0.0,

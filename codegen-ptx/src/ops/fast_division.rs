@@ -7,7 +7,7 @@
 //! **Solution.** The points are computed by the instructions for usual operands, with one test for all operands of all points behind
 //! them; where some operand is unusual, all points are computed again, exactly:
 //! ```text
-//! quick:  q0 = quick.divide(x0, y0), q1 = quick.divide(x1, y1), ...;  unusual = max(far(x0), far(y0), far(x1), ...) > limit
+//! fast:   q0 = fast.divide(x0, y0), q1 = fast.divide(x1, y1), ...;  unusual = max(far(x0), far(y0), far(x1), ...) > limit
 //!         unusual ? exact : join          exact: p0 = fdiv x0, y0, ...
 //! join:   phi(q0, p0), phi(q1, p1), ...
 //! ```
@@ -40,8 +40,8 @@ use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// For floats and doubles.
-const DIVIDE: [&str; 2] = ["pollyrs.quick_divide.f32", "pollyrs.quick_divide.f64"];
-const ROOT: [&str; 2] = ["pollyrs.quick_root.f32", "pollyrs.quick_root.f64"];
+const DIVIDE: [&str; 2] = ["pollyrs.fast_divide.f32", "pollyrs.fast_divide.f64"];
+const ROOT: [&str; 2] = ["pollyrs.fast_root.f32", "pollyrs.fast_root.f64"];
 /// What a test compares, an integer; the identity of its argument, as a function.
 const FAR: &str = "pollyrs.far";
 /// The bits of `2^-60`, and the high word of `2^-480`, a double.
@@ -115,10 +115,10 @@ impl Tests {
     }
 }
 
-/// Makes the exact divisions and roots of floats and doubles behind `after`, in the builder's block, quick ones; the result is their test, a bit that is
+/// Makes the exact divisions and roots of floats and doubles behind `after`, in the builder's block, fast ones; the result is their test, a bit that is
 /// set if some operand is unusual. `None`: there are none.
-pub(crate) fn quicken<S>(k: &KernelBuilder<'_, S>, after: Option<Value>) -> Option<Value> {
-    quicken_in(k.ir, k.module, after)
+pub(crate) fn use_fast_paths<S>(k: &KernelBuilder<'_, S>, after: Option<Value>) -> Option<Value> {
+    use_fast_paths_in(k.ir, k.module, after)
 }
 
 /// Where abstract functions are called.
@@ -128,8 +128,8 @@ struct Place<'a> {
     module: Module,
 }
 
-/// [`quicken`], in the block of a builder.
-pub(crate) fn quicken_in(ir: &Ir, module: Module, after: Option<Value>) -> Option<Value> {
+/// [`use_fast_paths`], in the block of a builder.
+pub(crate) fn use_fast_paths_in(ir: &Ir, module: Module, after: Option<Value>) -> Option<Value> {
     let k = Place { ir, module };
     let block = k.ir.block();
     let all = block.instructions();
@@ -164,12 +164,12 @@ pub(crate) fn quicken_in(ir: &Ir, module: Module, after: Option<Value>) -> Optio
             most = Some(maximum(k.ir, most, mantissa));
         }
         let name = if operation == Operation::Divide { DIVIDE } else { ROOT }[wide];
-        let quick = pure(k, name, real(k.ir, wide), &args);
+        let fast = pure(k, name, real(k.ir, wide), &args);
         if operation == Operation::Root {
-            usual.insert(quick.address());
+            usual.insert(fast.address());
         }
         // SAFETY: the handle is not used any more.
-        unsafe { i.replace(quick) };
+        unsafe { i.replace(fast) };
     }
     k.ir.at_end(block);
     let ones = most.map(|m| k.ir.icmp(LLVMIntEQ, m, k.ir.int32(u32::MAX)));
@@ -200,7 +200,7 @@ fn maximum(ir: &Ir, a: Option<Value>, b: Value) -> Value {
 /// A branch on a test: where some operand is unusual, to the first of two new blocks of the builder's function, in which the builder is afterwards; else to the second.
 pub(crate) fn branch(ir: &Ir, test: Value) -> [Block; 2] {
     let function = ir.block().function();
-    let blocks = ["exact", "quick"].map(|name| ir.append_block(function, name));
+    let blocks = ["exact", "fast"].map(|name| ir.append_block(function, name));
     ir.mark_rare(ir.cond_br(test, blocks[0], blocks[1]));
     ir.at_end(blocks[0]);
     blocks
