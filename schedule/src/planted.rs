@@ -26,7 +26,7 @@ pub const BUGS: [(&str, &str); 49] = [
     ("lag", "stencil: a step does not wait for the barrier that its neighbours' values need"),
     ("slots", "stencil: one slot too few for values in flight"),
     ("row-barrier", "stencil: no barrier between rows"),
-    ("turn", "stencil: lanes change places without waiting for each other"),
+    ("warp-transpose", "stencil: lanes change places without waiting for each other"),
     ("ramp", "stencil: rows at the start of a block are left out although a later step reads them"),
     ("side-columns", "stencil: all blocks at the sides compute the first column"),
     ("pair-order", "reductions: parts of updates whose order counts are no runs"),

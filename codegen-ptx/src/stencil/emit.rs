@@ -97,7 +97,7 @@ pub(super) fn emit_kernel(input: Input<'_>) -> Result<u32> {
         |i: usize| input.scop.array(plan.stencil.buffers[plan.nodes[i].buffer].array).elem.bytes() as usize;
     let layout = exchange::layout(plan, &bytes);
     let widest = (0..plan.nodes.len()).map(bytes).max().unwrap_or(0);
-    let shared_bytes = (layout.0 * plan.slots).max(plan.turned_elements() * widest);
+    let shared_bytes = (layout.0 * plan.slots).max(plan.transposed_elements() * widest);
     let mut t = Tile::new(k, input.function, plan, input.elements, Arguments { given, src, dst }, layout)?;
     if plan.stencil.dims == 1 {
         let zero = t.number(0);

@@ -35,7 +35,7 @@ impl Tile<'_> {
         }
         let ir = self.k.ir;
         let plan = self.plan;
-        self.turn_over();
+        self.exchange_columns();
         for i in &plan.order {
             let n = &plan.nodes[*i];
             let (b, ty) = (n.buffer, self.elements[n.buffer].0);
@@ -57,7 +57,7 @@ impl Tile<'_> {
                 self.walks.insert((b, true), at);
             }
         }
-        self.turn_over();
+        self.exchange_columns();
         Ok(())
     }
 
@@ -238,9 +238,9 @@ impl Tile<'_> {
     /// A row of a live buffer at the start of the launch. Where rows are inside, it is the row that comes
     /// next.
     pub fn load_input(&mut self, node: usize, row: Value) -> Result<Values> {
-        self.turn_over();
+        self.exchange_columns();
         let values = self.load_columns(node, row);
-        self.turn_over();
+        self.exchange_columns();
         Ok(self.to_own(self.plan.nodes[node].buffer, values?))
     }
 
@@ -314,9 +314,9 @@ impl Tile<'_> {
     /// Stores a row of a final version, inside of the tile and the hull.
     pub(super) fn store_output(&mut self, node: usize, row: Value, values: &Values) -> Result<()> {
         let values = self.to_memory(self.plan.nodes[node].buffer, values);
-        self.turn_over();
+        self.exchange_columns();
         let stored = self.store_columns(node, row, &values);
-        self.turn_over();
+        self.exchange_columns();
         stored
     }
 

@@ -29,7 +29,7 @@ mod points;
 mod ramp;
 mod reports;
 mod tile;
-mod turn;
+mod warp_transpose;
 pub(crate) mod work;
 
 use crate::ir::builder::Ir;

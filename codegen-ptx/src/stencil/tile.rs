@@ -76,9 +76,9 @@ pub(super) struct Tile<'a> {
     /// The block's last output column along y and x.
     pub(super) last: [Value; 2],
     pub(super) columns: Vec<Column>,
-    /// The columns that a thread loads and stores, where these are others ([`super::turn`]), and their masks;
+    /// The columns that a thread loads and stores, where these are others ([`super::warp_transpose`]), and their masks;
     /// or the thread's own, while `columns` are those.
-    pub(super) turned: Option<(Vec<Column>, Vec<Vec<Value>>)>,
+    pub(super) transposed: Option<(Vec<Column>, Vec<Vec<Value>>)>,
     /// The block's output rows.
     pub(super) rows: [Value; 2],
     /// First and last iteration.
@@ -160,7 +160,7 @@ impl<'a> Tile<'a> {
             origin: [zero; 2],
             last: [zero; 2],
             columns: Vec::new(),
-            turned: None,
+            transposed: None,
             rows: [zero; 2],
             begin: zero,
             end: zero,
@@ -183,7 +183,7 @@ impl<'a> Tile<'a> {
             t.layout.push(layout);
         }
         t.inside = t.masks();
-        t.prepare_turns();
+        t.prepare_transposes();
         Ok(t)
     }
 
@@ -282,10 +282,10 @@ impl<'a> Tile<'a> {
                 ]));
             }
         }
-        if plan.turns() {
+        if plan.transposes() {
             let first = ir.add(self.origin[1], self.thread[1]);
             let line = |c: u32| column([own[0], ir.add(first, self.number((c * WARP).into()))]);
-            self.turned = Some(((0..plan.config.cells[1]).map(line).collect(), Vec::new()));
+            self.transposed = Some(((0..plan.config.cells[1]).map(line).collect(), Vec::new()));
         }
         self.columns = columns;
         if plan.stencil.dims > 1 {

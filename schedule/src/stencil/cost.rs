@@ -269,7 +269,7 @@ pub fn model(scop: &Scop, p: &StencilPlan, work: &[f64]) -> Model {
     let needs = Needs::of(scop, p, work);
     let slots = needs.slots;
     let bytes = s.buffers.iter().map(|b| scop.array(b.array).elem.bytes() as usize).max().unwrap_or(0);
-    let shared = (needs.shared.next_multiple_of(8) * p.slots).max(p.turned_elements() * bytes);
+    let shared = (needs.shared.next_multiple_of(8) * p.slots).max(p.transposed_elements() * bytes);
     let registers = needs.all_registers(scop, p);
     let resident = residents(threads, registers, shared);
     let warps = threads as f64 / 32.0;
@@ -286,7 +286,7 @@ pub fn model(scop: &Scop, p: &StencilPlan, work: &[f64]) -> Model {
         let long = slots / wide.unwrap_or(1) as f64 / CACHED_OF_LINES;
         let longer = 1.0 + MISSED * (long - 1.0).max(0.0);
         // Where rows change places: one line, and shared memory twice.
-        let touched = if p.turns() { 3.0 } else { cells as f64 };
+        let touched = if p.transposes() { 3.0 } else { cells as f64 };
         m.point = longer * usual_line(p, &m, warps * touched * needs.lines) / instances;
         return m;
     }

@@ -166,13 +166,13 @@ impl StencilPlan {
     /// Whether rows change places between the lanes of a warp on their way from and to memory: there, a lane
     /// has every 32nd element, so that each access of the warp is one of consecutive elements. In more
     /// dimensions a row's accesses are few beside the steps that a launch takes for it.
-    pub fn turns(&self) -> bool {
+    pub fn transposes(&self) -> bool {
         self.stencil.dims == 1 && self.config.is_warp() && self.config.cells[1] > 1
     }
 
     /// Elements of shared memory for that: one more for each 32, so that neither side meets a bank twice.
-    pub fn turned_elements(&self) -> usize {
-        if self.turns() { (WARP as usize + 1) * self.config.cells[1] as usize } else { 0 }
+    pub fn transposed_elements(&self) -> usize {
+        if self.transposes() { (WARP as usize + 1) * self.config.cells[1] as usize } else { 0 }
     }
 }
 

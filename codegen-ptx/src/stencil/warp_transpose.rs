@@ -10,7 +10,7 @@
 //! store:  the same backwards
 //! ```
 //! Invariants: all lanes of the warp come here together; blocks are one warp, so that barriers cost little.
-//! While the columns are turned over, those of [`Tile::columns`] and their masks are the ones that are loaded
+//! While the columns are exchanged, those of [`Tile::columns`] and their masks are the ones that are loaded
 //! and stored.
 
 use crate::ir::intrinsics::BARRIER;
@@ -22,18 +22,18 @@ use std::mem::swap;
 
 impl Tile<'_> {
     /// The masks of the columns that are loaded and stored.
-    pub(super) fn prepare_turns(&mut self) {
-        self.turn_over();
-        let masks = self.turned.is_some().then(|| self.masks());
+    pub(super) fn prepare_transposes(&mut self) {
+        self.exchange_columns();
+        let masks = self.transposed.is_some().then(|| self.masks());
         if let Some(masks) = masks {
             self.inside = masks;
         }
-        self.turn_over();
+        self.exchange_columns();
     }
 
     /// From the thread's own columns to those that it loads and stores, or back.
-    pub(super) fn turn_over(&mut self) {
-        if let Some((columns, inside)) = &mut self.turned {
+    pub(super) fn exchange_columns(&mut self) {
+        if let Some((columns, inside)) = &mut self.transposed {
             swap(columns, &mut self.columns);
             swap(inside, &mut self.inside);
         }
@@ -41,20 +41,20 @@ impl Tile<'_> {
 
     /// Elements from one of the columns that are loaded to the next.
     pub(super) fn stride(&self) -> i64 {
-        if self.turned.is_some() { WARP.into() } else { 1 }
+        if self.transposed.is_some() { WARP.into() } else { 1 }
     }
 
     /// What was loaded of a buffer, by the thread's own columns.
     pub(super) fn to_own(&self, buffer: usize, values: Values) -> Values {
-        if self.turned.is_none() { values } else { self.turn(buffer, &values, false) }
+        if self.transposed.is_none() { values } else { self.transpose(buffer, &values, false) }
     }
 
     /// The thread's own values, by the columns that it stores.
     pub(super) fn to_memory(&self, buffer: usize, values: &Values) -> Values {
-        if self.turned.is_none() { values.clone() } else { self.turn(buffer, values, true) }
+        if self.transposed.is_none() { values.clone() } else { self.transpose(buffer, values, true) }
     }
 
-    fn turn(&self, buffer: usize, values: &Values, to_memory: bool) -> Values {
+    fn transpose(&self, buffer: usize, values: &Values, to_memory: bool) -> Values {
         let ir = self.k.ir;
         let (ty, bytes) = (self.elements[buffer].0, self.buffer_bytes(buffer));
         let lane = self.thread[1];
@@ -76,13 +76,13 @@ impl Tile<'_> {
             self.note("a row on its way", buffer);
             ir.load_aligned(ty, place(cell, !to_memory), bytes)
         };
-        let turned = (0..values.len()).map(load).collect();
+        let transposed = (0..values.len()).map(load).collect();
         self.wait();
-        turned
+        transposed
     }
 
     fn wait(&self) {
-        if planted("turn") {
+        if planted("warp-transpose") {
             return;
         }
         self.k.abstract_call(BARRIER, self.k.ir.void_type());
