@@ -30,7 +30,7 @@ pub(crate) fn aligned(scop: &Scop, k: MappedKernel) -> Result<MappedKernel> {
         windows: k.windows,
         full: k.full,
         unrolled: k.unrolled,
-        ahead: k.ahead,
+        prefetch: k.prefetch,
         promotions: k.promotions,
         early: k.early,
         counters: k.counters,

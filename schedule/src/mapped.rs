@@ -76,7 +76,7 @@ pub struct MappedKernel {
     /// The steps of stages are unrolled, where full ones have code of their own.
     pub unrolled: bool,
     /// Full stages ask for the cache lines of the next one.
-    pub ahead: bool,
+    pub prefetch: bool,
     /// Cells that stay in a register while a loop runs: what the marks in `schedule` say whose names begin with [`PROMOTED`].
     pub promotions: Vec<Promotion>,
     /// Reads, by statement and index of the access, whose cell no instance of the launch has written before: code may load earlier than it says.
@@ -120,7 +120,7 @@ impl MappedKernel {
             graph: false,
             task: Default::default(),
             unrolled: false,
-            ahead: false,
+            prefetch: false,
             promotions: Vec::new(),
             early: Vec::new(),
             counters: Vec::new(),

@@ -108,7 +108,7 @@ fn smin(ir: &Ir, a: Value, b: Value) -> Value {
 /// How many rows fewer than the others the first and the last block have: theirs take longer, since boxes end
 /// there.
 fn fewer(ir: &Ir, p: &StencilPlan, rows: Value) -> Value {
-    let most = ir.int(p.max_lag() + (p.unroll + p.ahead) as i64);
+    let most = ir.int(p.max_lag() + (p.unroll + p.prefetch_distance) as i64);
     smin(ir, ir.sdiv(rows, ir.int(3)), most)
 }
 

@@ -7,7 +7,7 @@ use crate::ir::llvm::*;
 use crate::ops::tasks;
 use crate::staged::state::KernelBuilder;
 use crate::staged::window::{copy, forget, is_full, passing};
-use crate::staged::{ahead, boxes, groups, update};
+use crate::staged::{boxes, groups, prefetch, update};
 use pollyrs_isl as isl;
 
 /// Emits an element of a thread's schedule.
@@ -77,7 +77,7 @@ pub(crate) fn branch_to_full<'e>(
     ir.at_end(full);
     k.storage.windows.passing = Some(passing(k)?);
     let (kernel, scop) = (k.kernel, k.scop);
-    let mut asks = kernel.ahead;
+    let mut asks = kernel.prefetch;
     let mut element = |emit: &mut ExprEmitter<'e>, name: &str, iterators: &[Value]| {
         if name == walk::FIRST {
             forget(k, emit, false);
@@ -89,7 +89,7 @@ pub(crate) fn branch_to_full<'e>(
         if asks && name == pollyrs_schedule::BARRIER {
             // Behind the copies of this stage.
             asks = false;
-            ahead::prefetch(k, function, emit, p)?;
+            prefetch::cache_lines(k, function, emit, p)?;
         }
         Ok(join)
     };

@@ -1,12 +1,12 @@
 //! Kernels whose threads go through their schedule one element after the other: windows of shared memory,
 //! groups of instances, cells in registers.
 
-pub(crate) mod ahead;
 pub(crate) mod boxes;
 pub(crate) mod counted;
 pub(crate) mod counters;
 pub(crate) mod element;
 pub(crate) mod groups;
+pub(crate) mod prefetch;
 pub(crate) mod promotion;
 pub(crate) mod state;
 pub(crate) mod storage;

@@ -206,11 +206,12 @@ fn rows(t: &mut Tile<'_>) -> Result<()> {
     let turns = !plan.unroll.is_multiple_of(plan.slots);
     let slots = if turns { t.slots.clone() } else { Vec::new() };
     let history = vec![VecDeque::new(); plan.nodes.len()];
-    let mut start = Carried { ahead: BTreeMap::new(), history, slots };
+    let mut start = Carried { prefetched: BTreeMap::new(), history, slots };
     for i in &plan.order {
         if plan.nodes[*i].step.is_none() {
-            let rows = (0..plan.ahead as i64).map(|r| t.load_input(*i, ir.add(first, t.number(r))));
-            start.ahead.insert(*i, rows.collect::<Result<_>>()?);
+            let rows =
+                (0..plan.prefetch_distance as i64).map(|r| t.load_input(*i, ir.add(first, t.number(r))));
+            start.prefetched.insert(*i, rows.collect::<Result<_>>()?);
         }
         let nothing = t.element(*i).zero();
         start.history[*i] = vec![vec![nothing; cells]; plan.nodes[*i].window].into();
@@ -306,7 +307,7 @@ fn applies(t: &Tile<'_>, it: Value, columns: Value) -> Value {
 /// The first and the last row that the iterations from `it` on, up to the unrolling, come to.
 fn reach(t: &Tile<'_>, it: Value) -> (Value, Value) {
     let ir = t.k.ir;
-    let ahead = t.plan.unroll as i64 - 1 + t.plan.ahead as i64;
+    let ahead = t.plan.unroll as i64 - 1 + t.plan.prefetch_distance as i64;
     (ir.sub(it, t.number(t.plan.max_lag())), ir.add(it, t.number(ahead)))
 }
 
@@ -350,7 +351,9 @@ fn emit_version(
     let mut c = phis.clone();
     let mut border: BTreeMap<usize, Values> = early.iter().cloned().collect();
     let unroll = t.plan.unroll;
-    t.guard_prefetch(ir.add(now, t.number(unroll as i64 - 1 + t.plan.ahead as i64 + t.prefetched())));
+    t.guard_prefetch(
+        ir.add(now, t.number(unroll as i64 - 1 + t.plan.prefetch_distance as i64 + t.prefetched())),
+    );
     let groups = ramp::groups(t, now);
     for u in 0..unroll as i64 {
         iteration(t, ir.add(now, t.number(u)), u, &groups, (&mut c, &mut border))?;

@@ -36,10 +36,10 @@ pub(super) fn iteration(
     let mut later = BTreeMap::new();
     for i in &plan.order {
         if plan.nodes[*i].step.is_none() {
-            let taken = c.ahead.get_mut(i).and_then(VecDeque::pop_front);
+            let taken = c.prefetched.get_mut(i).and_then(VecDeque::pop_front);
             current[*i] = taken.map(|row| row.iter().map(|v| t.taken(*v)).collect());
-            let loaded = t.load_input(*i, ir.add(now, t.number(plan.ahead as i64)))?;
-            if let Some(queue) = c.ahead.get_mut(i) {
+            let loaded = t.load_input(*i, ir.add(now, t.number(plan.prefetch_distance as i64)))?;
+            if let Some(queue) = c.prefetched.get_mut(i) {
                 queue.push_back(loaded);
             }
         } else if t.loads_border(*i) {
@@ -205,7 +205,7 @@ fn tests_together(t: &Tile<'_>, nodes: &[usize]) -> bool {
 #[derive(Clone)]
 pub(crate) struct Carried {
     /// Of each input node the rows loaded ahead, the next first.
-    pub(crate) ahead: BTreeMap<usize, VecDeque<Values>>,
+    pub(crate) prefetched: BTreeMap<usize, VecDeque<Values>>,
     /// `history[node][age - 1]`.
     pub(crate) history: Vec<VecDeque<Values>>,
     /// Addresses of the slots in shared memory, if they change places.
@@ -215,10 +215,11 @@ pub(crate) struct Carried {
 impl Carried {
     /// All values, with the nodes they are of (`None`: a slot), in a fixed order.
     pub(crate) fn values(&mut self) -> impl Iterator<Item = (Option<usize>, &mut Value)> {
-        let ahead = self.ahead.iter_mut().flat_map(|(i, q)| q.iter_mut().flatten().map(|v| (Some(*i), v)));
+        let prefetched =
+            self.prefetched.iter_mut().flat_map(|(i, q)| q.iter_mut().flatten().map(|v| (Some(*i), v)));
         let queues = self.history.iter_mut().enumerate();
         let queues = queues.flat_map(|(i, q)| q.iter_mut().flatten().map(move |v| (Some(i), v)));
-        ahead.chain(queues).chain(self.slots.iter_mut().map(|v| (None, v)))
+        prefetched.chain(queues).chain(self.slots.iter_mut().map(|v| (None, v)))
     }
 
     /// Each value as a phi in the current block.

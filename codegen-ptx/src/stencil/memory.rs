@@ -41,7 +41,7 @@ impl Tile<'_> {
             let (b, ty) = (n.buffer, self.elements[n.buffer].0);
             let first = self.columns[0].at;
             if n.step.is_none() {
-                let row = ir.add(it, self.number(plan.ahead as i64));
+                let row = ir.add(it, self.number(plan.prefetch_distance as i64));
                 let at = if self.version == Version::Inner {
                     ir.element(ty, self.source(b)?, self.index(b, row, first))
                 } else {

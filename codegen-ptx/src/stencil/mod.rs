@@ -211,7 +211,7 @@ fn build(family: &Family<'_>, plan: &StencilPlan, name: &str) -> Result<KernelIn
         steps: None,
         windows: Vec::new(),
         full: None,
-        ahead: false,
+        prefetch: false,
         promotions: Vec::new(),
         early: Vec::new(),
         graph: false,

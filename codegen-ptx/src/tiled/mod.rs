@@ -20,7 +20,6 @@
 //! - Threads that only help to copy ([`Tiling::helpers`]) skip everything else, and reach the same barriers.
 //! - The cells of a point are elements of small arrays with constant index, which the optimizer turns into registers.
 
-mod ahead;
 mod cells;
 mod chunks;
 mod copy;
@@ -29,6 +28,7 @@ pub(crate) mod guard;
 mod lanes;
 mod pipeline;
 mod places;
+mod prefetch;
 pub(crate) mod product;
 mod slide;
 mod stages;

@@ -77,7 +77,7 @@ impl Products<'_, '_> {
         let (mut end, mut addresses) = (*init, self.chunks.addresses.clone());
         for s in 0..i64::from(stages) - 1 {
             let at = ir.add(*init, ir.int(step * s));
-            end = self.ahead(k, emit, at, end, &addresses, ir.mul(bytes, ir.int(s)))?;
+            end = self.prefetch(k, emit, at, end, &addresses, ir.mul(bytes, ir.int(s)))?;
             addresses = self.moved(k, &addresses);
         }
         let factors = self.turn(k, emit, *init, ir.int(0))?;
@@ -104,11 +104,11 @@ impl Products<'_, '_> {
         let mut end = behind;
         let factors = match &panel.full {
             None => self.operations(k, emit, factors, (value, offset), (next, turned), |k, emit| {
-                end = self.ahead(k, emit, target, behind, &addresses, free)?;
+                end = self.prefetch(k, emit, target, behind, &addresses, free)?;
                 Ok(())
             })?,
             Some(full) => {
-                end = self.ahead(k, emit, target, behind, &addresses, free)?;
+                end = self.prefetch(k, emit, target, behind, &addresses, free)?;
                 self.enter(k, emit, value, offset)?;
                 let whole = holds(k, emit, full)?;
                 let block = |name: &str| ir.append_block(self.function, name);
@@ -213,7 +213,7 @@ impl Products<'_, '_> {
 
     /// Copies the strip `at` to the buffers that start at `offset` if it is whole and all strips before it
     /// are on their way, which end at `end`; commits. The result is where they end now.
-    fn ahead<'a>(
+    fn prefetch<'a>(
         &self,
         k: &mut KernelBuilder<'a>,
         emit: &mut ExprEmitter<'a>,
@@ -227,7 +227,7 @@ impl Products<'_, '_> {
         let (_, whole) = self.strips.extent(k, emit, &self.span.name, at)?;
         let exists = ir.and(ir.icmp(LLVMIntSLE, at, self.span.last), ir.icmp(LLVMIntEQ, at, end));
         let block = |name: &str| ir.append_block(self.function, name);
-        let (fetch, after) = (block("ahead"), block("fetched"));
+        let (fetch, after) = (block("prefetch"), block("fetched"));
         let skipped = ir.block();
         ir.cond_br(ir.and(exists, whole), fetch, after);
         ir.at_end(fetch);

@@ -12,7 +12,7 @@ use crate::tiled::pipeline::{Strips, pipeline};
 use crate::tiled::state::{
     Buffer, COPY, KernelBuilder, at_point, computes, points, register, running, state,
 };
-use crate::tiled::{ahead, copy, guard, product, slide};
+use crate::tiled::{copy, guard, prefetch, product, slide};
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE};
 use pollyrs_isl as isl;
 use pollyrs_isl::{AstExpr, AstExprType, AstNode, AstNodeType};
@@ -322,7 +322,7 @@ fn unrolled<'a>(
     let tiling = state(k)?.tiling;
     // Products run by points only where the target has no tensor cores: compile time counts there.
     let part = match () {
-        () if tiling.helpers > 1 => ahead_of(k)?.min(strip),
+        () if tiling.helpers > 1 => side_by_side(k)?.min(strip),
         () if tiling.products && strip.is_multiple_of(MAX_POINTS) => MAX_POINTS,
         () => strip,
     };
@@ -345,7 +345,7 @@ fn unrolled<'a>(
         let (next, end) = (ir.add(counter, ir.int(part.into())), ir.int(strip.into()));
         let alone = tiling.helpers > 1 && ir.block() == block;
         if alone {
-            ahead::load_ahead(ir, &ahead::Loop { before, body: block, counter, next, end });
+            prefetch::operands(ir, &prefetch::Loop { before, body: block, counter, next, end });
         }
         ir.add_incoming(counter, next, ir.block());
         let branch = ir.cond_br(ir.icmp(LLVMIntEQ, next, end), after, block);
@@ -364,7 +364,7 @@ fn unrolled<'a>(
 }
 
 /// Iterations of a strip that run side by side where most threads only help, of what the buffers in force hold.
-fn ahead_of(k: &mut KernelBuilder<'_>) -> Result<u32> {
+fn side_by_side(k: &mut KernelBuilder<'_>) -> Result<u32> {
     let scop = k.scop;
     let t = state(k)?;
     let groups = t.buffers.iter().map(|b| &t.tiling.panels[b.panel].groups[b.group]);

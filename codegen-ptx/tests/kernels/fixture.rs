@@ -175,7 +175,7 @@ impl<'c> Fixture<'c> {
             windows: Vec::new(),
             full: None,
             unrolled: false,
-            ahead: false,
+            prefetch: false,
             promotions: vec![],
             early: Vec::new(),
             counters: Vec::new(),

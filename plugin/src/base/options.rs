@@ -536,13 +536,13 @@ fn targets(value: &str) -> Result<Targets, String> {
 }
 
 fn techniques(value: &str) -> Result<Techniques, String> {
-    let mut t = Techniques { windows: false, unroll: false, passing: false, ahead: false, spread: false };
+    let mut t = Techniques { windows: false, unroll: false, passing: false, prefetch: false, spread: false };
     for name in value.split(['+', ',']).map(str::trim).filter(|n| !n.is_empty() && *n != "none") {
         match name {
             "windows" => t.windows = true,
             "unroll" => t.unroll = true,
             "passing" => t.passing = true,
-            "ahead" => t.ahead = true,
+            "ahead" => t.prefetch = true,
             "spread" => t.spread = true,
             _ => {
                 return Err(format!("'{name}' is none of windows, unroll, passing, ahead, spread, none"));

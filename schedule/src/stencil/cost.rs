@@ -238,7 +238,7 @@ impl Needs {
         }
         registers += (registers - BASE_REGISTERS) * 2 / 7;
         let inputs = p.nodes.iter().filter(|n| n.step.is_none());
-        registers += inputs.map(|n| p.ahead * cells * words(scop, s, n.buffer)).sum::<usize>();
+        registers += inputs.map(|n| p.prefetch_distance * cells * words(scop, s, n.buffer)).sum::<usize>();
         // Not more than six: what the inner loop of many needs at once is less, the rest waits in local
         // memory. In three dimensions, where rows are loaded along with what other threads have, two: maxwell
         // (six) takes 39.8 ms with 16 x 32 threads and three steps, held to 128 registers, and 53 to 106 with

@@ -137,7 +137,7 @@ pub struct StencilPlan {
     pub slots: usize,
     /// How many iterations ahead of its use a row is loaded: a divisor of `unroll`, so that no value has to
     /// be moved while it is being loaded.
-    pub ahead: usize,
+    pub prefetch_distance: usize,
     /// How many rows before it is loaded a row is asked of the cache; 0: not at all.
     pub prefetch: usize,
     /// Output columns of a block, by axis; rows are chosen at run time.
@@ -400,7 +400,8 @@ pub fn with_config(stencil: &Stencil, config: Config) -> StencilPlan {
     need(&mut nodes);
     let (unroll, slots) = queues(&nodes, &config);
     // Device memory answers after 0.6 to 1.2 microseconds, as long as two or three iterations.
-    let ahead = if config.near { None } else { (2..=4).rev().find(|a| unroll % a == 0) }.unwrap_or(1);
+    let prefetch_distance =
+        if config.near { None } else { (2..=4).rev().find(|a| unroll % a == 0) }.unwrap_or(1);
     let mut halo = [0; 3];
     let mut tile = [1; 3];
     for a in 1..3 {
@@ -418,7 +419,7 @@ pub fn with_config(stencil: &Stencil, config: Config) -> StencilPlan {
         order,
         unroll,
         slots,
-        ahead,
+        prefetch_distance,
         prefetch: if config.fuse > 0 { PREFETCH_ROWS } else { 0 },
         tile,
         halo,

@@ -86,7 +86,7 @@ fn slots_of_each_iteration_and_rows_that_are_loaded_late() {
     let config = Config { fuse: 3, threads: [1, 128], cells: [1, 4], ..Config::PLAIN };
     for (fixed, near, wanted) in [(false, false, (2, 3)), (true, false, (3, 3)), (true, true, (3, 1))] {
         let plan = plan::with_config(&s, Config { fixed, near, ..config });
-        assert_eq!((plan.slots, plan.ahead), wanted);
+        assert_eq!((plan.slots, plan.prefetch_distance), wanted);
         assert!(check(&plan).unwrap().is_empty());
     }
 }

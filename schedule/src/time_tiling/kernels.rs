@@ -350,7 +350,7 @@ pub(super) fn kernel(
             .filter(|s| techniques.unroll || given && s.passes_on())
             .map(|s| s.full.clone()),
         unrolled: techniques.unroll,
-        ahead: techniques.ahead,
+        prefetch: techniques.prefetch,
         windows: staging.map_or_else(Vec::new, |s| s.windows),
         ..MappedKernel::new(name.into(), host.to_vec(), core)
     })

@@ -21,7 +21,7 @@ pub struct Techniques {
     /// Values that no one needs outside of their stage are not stored to global memory.
     pub passing: bool,
     /// The cache lines of the next stage are asked for while one is computed.
-    pub ahead: bool,
+    pub prefetch: bool,
     /// In two dimensions, the rows of a step are spread over several times as many threads: where a point
     /// takes long, more of them hide it.
     pub spread: bool,
@@ -29,7 +29,7 @@ pub struct Techniques {
 
 impl Default for Techniques {
     fn default() -> Self {
-        Techniques { windows: true, unroll: true, passing: true, ahead: true, spread: false }
+        Techniques { windows: true, unroll: true, passing: true, prefetch: true, spread: false }
     }
 }
 

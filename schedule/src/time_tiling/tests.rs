@@ -111,7 +111,7 @@ fn no_bands() {
 }
 
 const PLAIN: Techniques =
-    Techniques { windows: false, unroll: false, passing: false, ahead: false, spread: false };
+    Techniques { windows: false, unroll: false, passing: false, prefetch: false, spread: false };
 
 fn mapped(s: &Scop, tiling: TimeTiling, sizes: &[i64]) -> (Dependences, MappedScop) {
     let deps = crate::dependences(s).unwrap();
@@ -418,18 +418,18 @@ fn techniques_are_switches() {
     let s = scop(STENCILS[0].1);
     let deps = crate::dependences(&s).unwrap();
     let all = Techniques::default();
-    for (techniques, windows, full, passing, ahead) in [
+    for (techniques, windows, full, passing, prefetch) in [
         (all, 1, true, true, true),
         (PLAIN, 0, false, false, false),
         (Techniques { unroll: false, ..all }, 1, false, true, true),
         (Techniques { passing: false, ..all }, 1, true, false, true),
-        (Techniques { ahead: false, ..all }, 1, true, true, false),
+        (Techniques { prefetch: false, ..all }, 1, true, true, false),
     ] {
         let m = map(&s, &deps, TimeTiling::Hybrid, &[3, 2], techniques, 8 * crate::DEFAULT_BUDGET);
         for k in &m.unwrap().unwrap().kernels {
             let passes = k.windows.iter().any(|w| !w.passing.is_empty().unwrap());
-            let got = (k.windows.len(), k.full.is_some(), passes, k.ahead);
-            assert_eq!(got, (windows, full, passing, ahead), "{techniques:?}");
+            let got = (k.windows.len(), k.full.is_some(), passes, k.prefetch);
+            assert_eq!(got, (windows, full, passing, prefetch), "{techniques:?}");
         }
     }
 }

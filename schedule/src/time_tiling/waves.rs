@@ -79,7 +79,8 @@ pub(crate) fn kernel(
     let Some(launch) = host.last() else { return Ok(None) };
     let sizes: Vec<_> = (0..n).map(size).collect();
     let phase = phase(ctx, &sizes, band.levels, launch)?;
-    let techniques = Techniques { windows: true, unroll: false, passing: whole, ahead: false, spread: false };
+    let techniques =
+        Techniques { windows: true, unroll: false, passing: whole, prefetch: false, spread: false };
     let coordinates = band.coordinates.clone().intersect_params(known.clone())?;
     let Some(points) = kernels::hull(&band, &coordinates)? else { return Ok(None) };
     let reach = points.apply(phase.place.clone())?.remove_divs()?.coalesce()?;

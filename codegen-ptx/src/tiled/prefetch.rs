@@ -28,7 +28,7 @@ pub(super) struct Loop {
 }
 
 /// Loads what the loop reads of shared memory an iteration ahead. The block in front of the loop has its branch already.
-pub(super) fn load_ahead(ir: &Ir, l: &Loop) {
+pub(super) fn operands(ir: &Ir, l: &Loop) {
     let all = l.body.instructions();
     let position: BTreeMap<usize, usize> = all.iter().enumerate().map(|(n, i)| (i.address(), n)).collect();
     let mut chains = Vec::new();

@@ -23,7 +23,7 @@ const LINE: i64 = 128;
 const MOST: i64 = 4;
 
 /// Emits the requests for the stage behind the full one `p`.
-pub(crate) fn prefetch(
+pub(crate) fn cache_lines(
     k: &mut KernelBuilder<'_>,
     function: Value,
     emit: &ExprEmitter<'_>,
@@ -34,7 +34,7 @@ pub(crate) fn prefetch(
     let mut emit = emit.clone();
     let next = [outer, &[ir.add(*last, ir.int(1))]].concat();
     let Some(full) = window::is_full(kernel, &mut emit, &next)? else { return Ok(()) };
-    let (then, after) = (ir.append_block(function, "ahead"), ir.append_block(function, "asked"));
+    let (then, after) = (ir.append_block(function, "prefetch"), ir.append_block(function, "asked"));
     ir.cond_br(full, then, after);
     ir.at_end(then);
     // The thread's number in the block.
