@@ -238,14 +238,14 @@ pub struct Tiling {
     /// linear thread index.
     pub helpers: u32,
     /// Whether threads all of whose points are in the box run code of their own, in which loops of constant length are unrolled and neighbouring points share
-    /// loads, and those without points none. There are no panels then.
+    /// loads, and those without points none. There are no operand tiles then.
     pub unrolled: bool,
     /// There, the number of a loop along whose iterations a window moves as it does from point to point of a thread, which lie along one dimension: the loop runs row
     /// by row of what is read, each row for all points that have it. Each point's iterations stay in their order.
     pub slides: Option<usize>,
     /// `[params, _h*] -> { S[i] -> [v] }`: the point of an instance.
     pub member_map: isl::UnionMap,
-    /// `[params, _h*, _b*, _v*]`: what one point executes, in order, and `_copy0[c]`, ... where the block fills the buffers of a panel.
+    /// `[params, _h*, _b*, _v*]`: what one point executes, in order, and `_copy0[c]`, ... where the block fills the buffers of an operand tile.
     /// No bound and no condition depends on `_v*`. What has a guard may hold more than the point's instances.
     pub schedule: isl::Schedule,
     /// `[params, _h*, _b*, _v*] -> { : min <= _v <= max, _v in the tile _b, and what is known }`.
@@ -257,7 +257,7 @@ pub struct Tiling {
     pub guards: Vec<Guard>,
     /// Arrays whose cell of a point lives in a register: loaded first, stored last. Every array that the kernel writes is here or private.
     pub registers: Vec<RegisterCell>,
-    pub panels: Vec<Panel>,
+    pub operand_tiles: Vec<OperandTile>,
 }
 
 impl Tiling {
@@ -303,7 +303,7 @@ pub struct RegisterCell {
 
 /// A strip of a sequential loop whose operands are copied to shared memory first.
 #[derive(Clone, Debug)]
-pub struct Panel {
+pub struct OperandTile {
     /// The tuple of the copy in [`Tiling::schedule`].
     pub name: String,
     /// `{ S[i] -> _copy0[c] }`: the copy whose buffers an instance reads.

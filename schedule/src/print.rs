@@ -219,8 +219,8 @@ impl fmt::Display for Tiling {
                 writeln!(f, "    all points {full}")?;
             }
         }
-        for p in &self.panels {
-            writeln!(f, "  panel {} of {}", p.name, p.strip)?;
+        for p in &self.operand_tiles {
+            writeln!(f, "  operand tile {} of {}", p.name, p.strip)?;
             if let Some(full) = &p.full {
                 writeln!(f, "    all points {full}")?;
             }

@@ -27,7 +27,7 @@ use pollyrs_schedule::{TileBox, Update};
 use pollyrs_scop::{AccessKind, ArrayId, StmtId};
 use std::collections::BTreeMap;
 
-/// Alignment of boxes and panels, in bytes.
+/// Alignment of boxes and operand tiles, in bytes.
 pub(crate) const ALIGN: u32 = 16;
 /// Copies of a thread at once.
 const GROUP: i64 = 8;

@@ -5,8 +5,8 @@
 //! acc = home[points of the thread]
 //! load the operands of the first strip
 //! for each strip of 16 times
-//!   barrier; store them to the panels; barrier; load those of the next strip
-//!   for t in the strip: acc = S(acc, panels)
+//!   barrier; store them to the operand tiles; barrier; load those of the next strip
+//!   for t in the strip: acc = S(acc, operand tiles)
 //! home[points] = acc, where there are such points
 //! ```
 //! Two coordinates: a thread has 4 × 4 neighbouring points of 64 × 64, with 256 threads; one coordinate: a
@@ -33,14 +33,14 @@ use std::collections::BTreeMap;
 const STRIP: i64 = 16;
 /// Points of a tile along each coordinate.
 const TILE: i64 = 64;
-/// Elements from a row of a panel to the next: rows begin at multiples of 16 bytes, and threads that store a
+/// Elements from a row of an operand tile to the next: rows begin at multiples of 16 bytes, and threads that store a
 /// column are in different banks.
 const PITCH: i64 = TILE + 4;
 /// Points of a thread along each of two coordinates.
 const POINTS: i64 = 4;
 
 /// An operand while its update is emitted.
-struct Panel<'u> {
+struct OperandTile<'u> {
     operand: &'u Operand,
     array: ArrayId,
     /// In shared memory, in bytes.
@@ -82,14 +82,14 @@ pub(crate) fn emit(k: &mut KernelBuilder<'_>, emit: &ExprEmitter<'_>, name: &str
     let some = u.points.clone().params()?.intersect(u.times.clone().params()?)?.gist(context)?.coalesce()?;
     let none = k.unless(ir.not(known.emit_set(&some)?));
     let p = points(k, emit, u, step)?;
-    let panels = panels(k, &p, u)?;
+    let operand_tiles = operand_tiles(k, &p, u)?;
     let cells = cells(k, &p, u)?;
     let inverse = isl::PwMultiAff::from_map(u.place.clone().reverse()?)?;
     let mut iterators = Vec::new();
     for d in 0..u.place.dim(isl::DimType::In)? as i32 {
         iterators.push(pw_aff_expr(&parameterize(&inverse.at(d)?)?, None)?);
     }
-    strips(k, &Product { u, p: &p, panels: &panels, cells: &cells, iterators: &iterators })?;
+    strips(k, &Product { u, p: &p, operand_tiles: &operand_tiles, cells: &cells, iterators: &iterators })?;
     for cell in &cells {
         store_home(k, &p, u, cell)?;
     }
@@ -111,7 +111,7 @@ struct Cell {
 struct Product<'a, 'e> {
     u: &'a Update,
     p: &'a Points<'e>,
-    panels: &'a [Panel<'a>],
+    operand_tiles: &'a [OperandTile<'a>],
     cells: &'a [Cell],
     /// The statement's iterators as functions of point and time.
     iterators: &'a [isl::AstExpr],
@@ -148,14 +148,14 @@ fn cells(k: &mut KernelBuilder<'_>, p: &Points<'_>, u: &Update) -> Result<Vec<Ce
 
 /// The loop over strips of times, whose operands are loaded one strip ahead.
 fn strips(k: &mut KernelBuilder<'_>, product: &Product<'_, '_>) -> Result<()> {
-    let Product { p, panels, .. } = *product;
+    let Product { p, operand_tiles, .. } = *product;
     let ir = k.ir;
     let function = ir.block().function();
     let block = |name: &str| ir.append_block(function, name);
     let (head, whole, part, next, after) =
         (block("strip"), block("strip.whole"), block("strip.part"), block("strip.next"), block("strips.end"));
     let [first, last] = p.times;
-    load(k, p, panels, first)?;
+    load(k, p, operand_tiles, first)?;
     let before = ir.block();
     ir.br(head);
     ir.at_end(head);
@@ -163,10 +163,10 @@ fn strips(k: &mut KernelBuilder<'_>, product: &Product<'_, '_>) -> Result<()> {
     if !planted("update-barrier") {
         k.abstract_call(BARRIER, ir.void_type());
     }
-    store(k, p, panels)?;
+    store(k, p, operand_tiles)?;
     k.abstract_call(BARRIER, ir.void_type());
     let behind = ir.add(t0, ir.int(STRIP));
-    load(k, p, panels, behind)?;
+    load(k, p, operand_tiles, behind)?;
     let left = ir.add(ir.sub(last, t0), ir.int(1));
     let decided = ir.block();
     ir.cond_br(ir.icmp(LLVMIntSLT, left, ir.int(STRIP)), part, whole);
@@ -191,13 +191,16 @@ fn strips(k: &mut KernelBuilder<'_>, product: &Product<'_, '_>) -> Result<()> {
 
 /// All points of the thread at the time `n` of the strip from `t0` on.
 fn compute(k: &mut KernelBuilder<'_>, product: &Product<'_, '_>, t0: Value, n: Value) -> Result<()> {
-    let Product { u, p, panels, cells, iterators } = *product;
+    let Product { u, p, operand_tiles, cells, iterators } = *product;
     let ir = k.ir;
     let s = &k.scop.statements[u.statement.0];
     let elem = k.scop.array(s.accesses[u.write].array).elem;
     let ty = llvm_elem(ir, elem);
     let t = ir.add(t0, n);
-    let values = panels.iter().map(|panel| operand(k, p, panel, n)).collect::<Result<Vec<_>>>()?;
+    let values = operand_tiles
+        .iter()
+        .map(|operand_tile| operand(k, p, operand_tile, n))
+        .collect::<Result<Vec<_>>>()?;
     for Cell { at, slot, .. } in cells {
         let mut emit = p.emit.clone();
         for (d, (_, s)) in at.iter().enumerate() {
@@ -213,9 +216,9 @@ fn compute(k: &mut KernelBuilder<'_>, product: &Product<'_, '_>, t0: Value, n: V
             }
             _ => internal("an access of an update that is no instruction"),
         };
-        for (panel, values) in panels.iter().zip(&values) {
-            let n = panel.operand.along.map_or(0, |d| at[d].0 as usize);
-            give(panel.operand.access, values[n])?;
+        for (operand_tile, values) in operand_tiles.iter().zip(&values) {
+            let n = operand_tile.operand.along.map_or(0, |d| at[d].0 as usize);
+            give(operand_tile.operand.access, values[n])?;
         }
         let held = ir.load_aligned(ty, *slot, elem.bytes());
         for read in &u.reads {
@@ -272,7 +275,11 @@ fn points<'e>(k: &KernelBuilder<'_>, emit: &ExprEmitter<'e>, u: &Update, step: V
     Ok(Points { emit, thread, first, number, corner, times })
 }
 
-fn panels<'u>(k: &mut KernelBuilder<'_>, p: &Points<'_>, u: &'u Update) -> Result<Vec<Panel<'u>>> {
+fn operand_tiles<'u>(
+    k: &mut KernelBuilder<'_>,
+    p: &Points<'_>,
+    u: &'u Update,
+) -> Result<Vec<OperandTile<'u>>> {
     let ir = k.ir;
     let threads: i64 = k.kernel.block.iter().map(|b| i64::from(b.size)).product();
     let context = k.kernel.context.clone().params()?;
@@ -312,7 +319,7 @@ fn panels<'u>(k: &mut KernelBuilder<'_>, p: &Points<'_>, u: &'u Update) -> Resul
         for _ in 0..each {
             slots.push(k.at_entry(|| Ok(ir.alloca(ty, "operand")))?);
         }
-        out.push(Panel {
+        out.push(OperandTile {
             operand: o,
             array: id,
             start,
@@ -333,56 +340,63 @@ fn panels<'u>(k: &mut KernelBuilder<'_>, p: &Points<'_>, u: &'u Update) -> Resul
 }
 
 /// The point and the time, from the first of the strip, of element number `n` that a thread copies.
-fn copied(k: &KernelBuilder<'_>, p: &Points<'_>, panel: &Panel<'_>, n: i64) -> [Value; 2] {
+fn copied(k: &KernelBuilder<'_>, p: &Points<'_>, operand_tile: &OperandTile<'_>, n: i64) -> [Value; 2] {
     let ir = k.ir;
     let threads: i64 = k.kernel.block.iter().map(|b| i64::from(b.size)).product();
     let number = ir.add(p.thread, ir.int(n * threads));
-    let across = ir.int(if panel.by_time { STRIP } else { TILE });
+    let across = ir.int(if operand_tile.by_time { STRIP } else { TILE });
     let (slow, fast) = (ir.udiv(number, across), ir.urem(number, across));
-    if panel.by_time { [slow, fast] } else { [fast, slow] }
+    if operand_tile.by_time { [slow, fast] } else { [fast, slow] }
 }
 
 /// Loads a thread's part of the operands of the strip that begins at time `t0`.
-fn load(k: &mut KernelBuilder<'_>, p: &Points<'_>, panels: &[Panel<'_>], t0: Value) -> Result<()> {
+fn load(
+    k: &mut KernelBuilder<'_>,
+    p: &Points<'_>,
+    operand_tiles: &[OperandTile<'_>],
+    t0: Value,
+) -> Result<()> {
     let ir = k.ir;
-    for panel in panels {
-        for n in 0..panel.each {
-            let [point, time] = copied(k, p, panel, n);
+    for operand_tile in operand_tiles {
+        for n in 0..operand_tile.each {
+            let [point, time] = copied(k, p, operand_tile, n);
             let t = ir.smin(ir.add(t0, time), p.times[1]);
             let mut emit = p.emit.clone();
             let mut names = Vec::new();
-            if let Some([first, last, corner]) = panel.range {
+            if let Some([first, last, corner]) = operand_tile.range {
                 names.push(ir.smin(ir.smax(ir.add(corner, point), first), last));
             }
             names.push(t);
             for (d, v) in names.into_iter().enumerate() {
                 emit.names.insert(iterator_name(d as u32), v);
             }
-            let subscripts = panel.subscripts.iter().map(|e| emit.emit_int(e)).collect::<Result<Vec<_>>>()?;
-            let from = boxes::in_memory(k, panel.array, &subscripts)?;
-            ir.note("a copy to shared memory", &k.scop.array(panel.array).display);
-            let v = ir.load_aligned(panel.ty, from, panel.align);
-            ir.store_aligned(v, panel.slots[n as usize], panel.bytes as u32);
+            let subscripts =
+                operand_tile.subscripts.iter().map(|e| emit.emit_int(e)).collect::<Result<Vec<_>>>()?;
+            let from = boxes::in_memory(k, operand_tile.array, &subscripts)?;
+            ir.note("a copy to shared memory", &k.scop.array(operand_tile.array).display);
+            let v = ir.load_aligned(operand_tile.ty, from, operand_tile.align);
+            ir.store_aligned(v, operand_tile.slots[n as usize], operand_tile.bytes as u32);
         }
     }
     Ok(())
 }
 
-/// Stores what was loaded to the panels.
-fn store(k: &mut KernelBuilder<'_>, p: &Points<'_>, panels: &[Panel<'_>]) -> Result<()> {
+/// Stores what was loaded to the operand tiles.
+fn store(k: &mut KernelBuilder<'_>, p: &Points<'_>, operand_tiles: &[OperandTile<'_>]) -> Result<()> {
     let ir = k.ir;
     let shared = boxes::shared(k)?;
-    for panel in panels {
-        let pitch = ir.int(if panel.operand.along.is_some() { PITCH } else { 1 });
-        for n in 0..panel.each {
-            let [point, time] = copied(k, p, panel, n);
-            let v = ir.load_aligned(panel.ty, panel.slots[n as usize], panel.bytes as u32);
-            let few = panel.operand.along.is_none();
+    for operand_tile in operand_tiles {
+        let pitch = ir.int(if operand_tile.operand.along.is_some() { PITCH } else { 1 });
+        for n in 0..operand_tile.each {
+            let [point, time] = copied(k, p, operand_tile, n);
+            let v =
+                ir.load_aligned(operand_tile.ty, operand_tile.slots[n as usize], operand_tile.bytes as u32);
+            let few = operand_tile.operand.along.is_none();
             let after = few.then(|| k.unless(ir.icmp(LLVMIntSGE, p.thread, ir.int(STRIP))));
             let at = if few { time } else { ir.add(ir.mul(time, pitch), point) };
-            let offset = ir.add(ir.int(panel.start), ir.mul(at, ir.int(panel.bytes)));
-            ir.note("a copy to shared memory", &k.scop.array(panel.array).display);
-            ir.store_aligned(v, ir.byte_offset(shared, offset), panel.bytes as u32);
+            let offset = ir.add(ir.int(operand_tile.start), ir.mul(at, ir.int(operand_tile.bytes)));
+            ir.note("a copy to shared memory", &k.scop.array(operand_tile.array).display);
+            ir.store_aligned(v, ir.byte_offset(shared, offset), operand_tile.bytes as u32);
             if let Some(after) = after {
                 ir.br(after);
                 ir.at_end(after);
@@ -393,25 +407,34 @@ fn store(k: &mut KernelBuilder<'_>, p: &Points<'_>, panels: &[Panel<'_>]) -> Res
 }
 
 /// What an operand is for the thread's points along its coordinate, at time `n` of the strip.
-fn operand(k: &KernelBuilder<'_>, p: &Points<'_>, panel: &Panel<'_>, n: Value) -> Result<Vec<Value>> {
+fn operand(
+    k: &KernelBuilder<'_>,
+    p: &Points<'_>,
+    operand_tile: &OperandTile<'_>,
+    n: Value,
+) -> Result<Vec<Value>> {
     let ir = k.ir;
     let shared = boxes::shared(k)?;
-    ir.note("an operand in shared memory", &k.scop.array(panel.array).display);
-    let (at, number) = match panel.operand.along {
+    ir.note("an operand in shared memory", &k.scop.array(operand_tile.array).display);
+    let (at, number) = match operand_tile.operand.along {
         Some(d) => (ir.add(ir.mul(n, ir.int(PITCH)), p.first[d]), p.number[d]),
         None => (n, 1),
     };
-    let offset = ir.add(ir.int(panel.start), ir.mul(at, ir.int(panel.bytes)));
+    let offset = ir.add(ir.int(operand_tile.start), ir.mul(at, ir.int(operand_tile.bytes)));
     let from = ir.byte_offset(shared, offset);
-    let width = (i64::from(boxes::ALIGN) / panel.bytes).clamp(1, number);
+    let width = (i64::from(boxes::ALIGN) / operand_tile.bytes).clamp(1, number);
     let mut out = Vec::new();
     for first in (0..number).step_by(width as usize) {
-        let from = ir.byte_offset(from, ir.int(first * panel.bytes));
+        let from = ir.byte_offset(from, ir.int(first * operand_tile.bytes));
         if width == 1 {
-            out.push(ir.load_aligned(panel.ty, from, panel.bytes as u32));
+            out.push(ir.load_aligned(operand_tile.ty, from, operand_tile.bytes as u32));
             continue;
         }
-        let v = ir.load_aligned(ir.vector_type(panel.ty, width as u32), from, (width * panel.bytes) as u32);
+        let v = ir.load_aligned(
+            ir.vector_type(operand_tile.ty, width as u32),
+            from,
+            (width * operand_tile.bytes) as u32,
+        );
         out.extend((0..width as u32).map(|i| ir.extract(v, i)));
     }
     Ok(out)

@@ -42,7 +42,7 @@ use crate::tiled::places::{BYTES, Place, Places, Rows, WIDTH, shifted};
 use crate::tiled::state::KernelBuilder;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntNE, LLVMIntSLE, LLVMIntULT};
 use inkwell::llvm_sys::LLVMOpcode::LLVMIntToPtr;
-use pollyrs_schedule::Panel;
+use pollyrs_schedule::OperandTile;
 use pollyrs_schedule::planted::planted;
 use std::cell::RefCell;
 
@@ -78,7 +78,7 @@ pub(super) struct Chunks {
     form: Value,
 }
 
-/// A strip of a panel that is to be copied.
+/// A strip of an operand tile that is to be copied.
 pub(super) struct Strip<'s> {
     /// Those of the thread's chunks, by group and round.
     pub addresses: &'s [Vec<Value>],
@@ -88,19 +88,19 @@ pub(super) struct Strip<'s> {
     pub offset: Value,
 }
 
-/// Whether chunks can fill the buffers of a panel.
-pub(super) fn fit(k: &KernelBuilder<'_>, panel: &Panel) -> bool {
-    (panel.strip * BYTES).is_multiple_of(VECTOR_BYTES)
-        && panel.groups.iter().all(|g| Rows::of(k, g).is_some())
+/// Whether chunks can fill the buffers of an operand tile.
+pub(super) fn fit(k: &KernelBuilder<'_>, operand_tile: &OperandTile) -> bool {
+    (operand_tile.strip * BYTES).is_multiple_of(VECTOR_BYTES)
+        && operand_tile.groups.iter().all(|g| Rows::of(k, g).is_some())
 }
 
 impl Chunks {
-    /// The copies from `first` to `last`, with `second` the one behind the first. Only for panels that
+    /// The copies from `first` to `last`, with `second` the one behind the first. Only for operand tiles that
     /// [`fit`].
     pub fn new(
         k: &mut KernelBuilder<'_>,
         emit: &ExprEmitter<'_>,
-        panel: &Panel,
+        operand_tile: &OperandTile,
         [first, second, last]: [&[Value]; 3],
     ) -> Result<Chunks> {
         let ir = k.ir;
@@ -109,7 +109,7 @@ impl Chunks {
         let (mut inside, mut odd) = (ir.bool(true), ir.int(0));
         // What is combined from elements that no point combines might trap.
         let strict = crate::tiled::guard::minds_operands(k);
-        for g in &panel.groups {
+        for g in &operand_tile.groups {
             let Some(rows) = Rows::of(k, g) else {
                 return crate::ir::error::internal("a buffer without chunks");
             };
@@ -198,7 +198,7 @@ impl Chunks {
         k: &mut KernelBuilder<'_>,
         function: Value,
         emit: &ExprEmitter<'_>,
-        panel: &Panel,
+        operand_tile: &OperandTile,
         strip: &Strip<'_>,
     ) -> Result<()> {
         let Strip { addresses, args, offset } = *strip;
@@ -208,9 +208,9 @@ impl Chunks {
         ir.cond_br(ir.icmp(LLVMIntNE, self.form, ir.int(0)), chunks, rest);
         ir.at_end(chunks);
         let thread = copy::thread(k)?;
-        let (starts, _) = copy::layout(k, panel);
+        let (starts, _) = copy::layout(k, operand_tile);
         for (((g, addresses), group), start) in
-            self.groups.iter().zip(addresses).zip(&panel.groups).zip(&starts)
+            self.groups.iter().zip(addresses).zip(&operand_tile.groups).zip(&starts)
         {
             k.ir.note("a copy to shared memory", &k.scop.array(group.array).display);
             let [row, element] = g.rows.own(ir, thread, g.share.threads);
@@ -224,7 +224,7 @@ impl Chunks {
         ir.cond_br(ir.icmp(LLVMIntEQ, self.form, ir.int(2)), ends, after);
         ir.at_end(ends);
         for (((g, addresses), group), start) in
-            self.groups.iter().zip(addresses).zip(&panel.groups).zip(&starts)
+            self.groups.iter().zip(addresses).zip(&operand_tile.groups).zip(&starts)
         {
             k.ir.note("a copy to shared memory", &k.scop.array(group.array).display);
             let buffer = copy::buffer(k, offset, *start);
@@ -247,20 +247,26 @@ impl Chunks {
         }
         ir.br(after);
         ir.at_end(rest);
-        let values = copy::clamped(k, emit, panel, args)?;
-        self.store(k, panel, &values, offset)?;
+        let values = copy::clamped(k, emit, operand_tile, args)?;
+        self.store(k, operand_tile, &values, offset)?;
         ir.br(after);
         ir.at_end(after);
         Ok(())
     }
 
     /// Stores what [`copy::clamped`] gave.
-    fn store(&self, k: &mut KernelBuilder<'_>, panel: &Panel, values: &[Value], offset: Value) -> Result<()> {
+    fn store(
+        &self,
+        k: &mut KernelBuilder<'_>,
+        operand_tile: &OperandTile,
+        values: &[Value],
+        offset: Value,
+    ) -> Result<()> {
         let ir = k.ir;
         let thread = copy::thread(k)?;
-        let (starts, _) = copy::layout(k, panel);
+        let (starts, _) = copy::layout(k, operand_tile);
         let mut values = values.chunks(WIDTH as usize);
-        for ((g, group), start) in self.groups.iter().zip(&panel.groups).zip(starts) {
+        for ((g, group), start) in self.groups.iter().zip(&operand_tile.groups).zip(starts) {
             k.ir.note("a copy to shared memory", &k.scop.array(group.array).display);
             let buffer = copy::buffer(k, offset, start);
             for (r, moved) in (0..g.share.rounds()).zip(values.by_ref()) {

@@ -1,4 +1,4 @@
-//! The copies that fill the buffers of a panel: all threads load into registers, and store to shared memory
+//! The copies that fill the buffers of an operand tile: all threads load into registers, and store to shared memory
 //! later.
 //!
 //! Each thread moves vectors of up to 16 bytes along the array's last dimension, neighbouring threads
@@ -26,7 +26,7 @@ use crate::tiled::lanes::Lanes;
 use crate::tiled::state::KernelBuilder;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE, LLVMIntULT};
 use pollyrs_isl::{AstExpr, AstExprType, Val};
-use pollyrs_schedule::{Panel, SharedGroup};
+use pollyrs_schedule::{OperandTile, SharedGroup};
 use pollyrs_scop::ElemType;
 use std::collections::BTreeSet;
 
@@ -119,11 +119,11 @@ pub(super) fn thread(k: &KernelBuilder<'_>) -> Result<Value> {
     k.at_entry(|| Ok(k.ir.zext(linear_thread(k)?, k.ir.i64_type())))
 }
 
-/// The offset of a buffer among those of its panel, in bytes, and the size of all.
-pub(super) fn layout(k: &KernelBuilder<'_>, panel: &Panel) -> (Vec<u32>, u32) {
+/// The offset of a buffer among those of its operand tile, in bytes, and the size of all.
+pub(super) fn layout(k: &KernelBuilder<'_>, operand_tile: &OperandTile) -> (Vec<u32>, u32) {
     let mut bytes = 0_u32;
     let mut offsets = Vec::new();
-    for g in &panel.groups {
+    for g in &operand_tile.groups {
         offsets.push(bytes);
         let size = g.elements() * k.scop.array(g.array).elem.bytes();
         bytes = (bytes + size).next_multiple_of(VECTOR_BYTES);
@@ -187,7 +187,7 @@ impl Source {
 pub(super) fn clamped(
     k: &mut KernelBuilder<'_>,
     emit: &ExprEmitter<'_>,
-    panel: &Panel,
+    operand_tile: &OperandTile,
     args: &[Value],
 ) -> Result<Vec<Value>> {
     let ir = k.ir;
@@ -196,7 +196,7 @@ pub(super) fn clamped(
     let thread = k.opaque(thread);
     let args: Vec<_> = args.iter().map(|a| k.opaque(*a)).collect();
     let mut values = Vec::new();
-    for g in &panel.groups {
+    for g in &operand_tile.groups {
         k.ir.note("a copy to shared memory", &k.scop.array(g.array).display);
         let source = Source::new(k, g)?;
         let bounds = bounds(k, g)?;
@@ -326,7 +326,7 @@ impl Stream {
     pub fn new(
         k: &mut KernelBuilder<'_>,
         emit: &ExprEmitter<'_>,
-        panel: &Panel,
+        operand_tile: &OperandTile,
         [first, second, last]: [&[Value]; 3],
     ) -> Result<Stream> {
         let ir = k.ir;
@@ -338,7 +338,7 @@ impl Stream {
         // What is combined from elements that no point combines might trap.
         let strict = crate::tiled::guard::minds_operands(k);
         let mut lanes = Vec::new();
-        for g in &panel.groups {
+        for g in &operand_tile.groups {
             let source = Source::new(k, g)?;
             let at = [smallest(emit, g, first)?, smallest(emit, g, second)?, smallest(emit, g, last)?];
             let bytes = ir.int(source.elem.bytes().into());
@@ -411,7 +411,7 @@ impl Stream {
         k: &mut KernelBuilder<'_>,
         function: Value,
         emit: &ExprEmitter<'_>,
-        panel: &Panel,
+        operand_tile: &OperandTile,
         addresses: &[Vec<Value>],
         args: &[Value],
     ) -> Result<Vec<Value>> {
@@ -426,7 +426,7 @@ impl Stream {
         for (arm, aligned) in [(vectors, true), (elements, false)] {
             ir.at_end(arm);
             let mut values = Vec::new();
-            let groups = self.sources.iter().zip(addresses).zip(&panel.groups).enumerate();
+            let groups = self.sources.iter().zip(addresses).zip(&operand_tile.groups).enumerate();
             for (at, ((source, addresses), g)) in groups {
                 k.ir.note("a copy to shared memory", &k.scop.array(g.array).display);
                 if let Some(lanes) = self.lanes.as_ref().filter(|_| !aligned) {
@@ -453,7 +453,7 @@ impl Stream {
             arms.push((arm, values));
         }
         ir.at_end(rest);
-        let values = clamped(k, emit, panel, args)?;
+        let values = clamped(k, emit, operand_tile, args)?;
         ir.br(after);
         arms.push((rest, values));
         ir.at_end(after);
@@ -495,15 +495,15 @@ pub(super) fn buffer(k: &mut KernelBuilder<'_>, offset: Value, start: u32) -> Va
 pub(super) fn store(
     k: &mut KernelBuilder<'_>,
     function: Value,
-    panel: &Panel,
+    operand_tile: &OperandTile,
     values: &[Value],
     offset: Value,
 ) -> Result<()> {
     let ir = k.ir;
     let thread = thread(k)?;
-    let (starts, _) = layout(k, panel);
+    let (starts, _) = layout(k, operand_tile);
     let mut values = values.iter().copied();
-    for (g, start) in panel.groups.iter().zip(starts) {
+    for (g, start) in operand_tile.groups.iter().zip(starts) {
         k.ir.note("a copy to shared memory", &k.scop.array(g.array).display);
         let share = Share::new(k, g);
         let elem = k.scop.array(g.array).elem;

@@ -163,7 +163,7 @@ fn unrolled<'a>(
     tiling: &Tiling,
     tree: &AstNode,
 ) -> Result<()> {
-    if !tiling.panels.is_empty() {
+    if !tiling.operand_tiles.is_empty() {
         return internal("barriers where threads part");
     }
     let ir = k.ir;

@@ -92,7 +92,9 @@ fn quiet(k: &KernelBuilder<'_>, id: StmtId) -> Result<bool> {
 }
 
 fn buffered(t: &Tiled<'_>, id: StmtId, at: usize) -> bool {
-    t.buffers.iter().any(|b| t.tiling.panels[b.panel].groups[b.group].accesses.contains(&(id, at)))
+    t.buffers
+        .iter()
+        .any(|b| t.tiling.operand_tiles[b.operand_tile].groups[b.group].accesses.contains(&(id, at)))
 }
 
 /// Whether some statement minds which operands it gets ([`minds_operands_of`]).

@@ -25,7 +25,7 @@ use crate::tiled::state::KernelBuilder;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE, LLVMIntSLT, LLVMIntULT};
 use inkwell::llvm_sys::LLVMOpcode::LLVMTrunc;
 use pollyrs_schedule::planted::planted;
-use pollyrs_schedule::{Panel, SharedGroup};
+use pollyrs_schedule::{OperandTile, SharedGroup};
 
 /// Threads with so many points have no instruction and no register to spare in the loop over strips: on an
 /// H200, products of floats with 8 × 16 points a thread took 4.8% longer at 4096, where all loads are of
@@ -184,19 +184,20 @@ impl Stream {
         &self,
         k: &mut KernelBuilder<'_>,
         function: Value,
-        panel: &Panel,
+        operand_tile: &OperandTile,
         values: &[Value],
         offset: Value,
     ) -> Result<()> {
-        let Some(lanes) = &self.lanes else { return copy::store(k, function, panel, values, offset) };
+        let Some(lanes) = &self.lanes else { return copy::store(k, function, operand_tile, values, offset) };
         let ir = k.ir;
         let block = |name: &str| ir.append_block(function, name);
         let (elements, vectors, after) = (block("putelements"), block("putvectors"), block("stored"));
         ir.cond_br(ir.icmp(LLVMIntEQ, self.form, ir.int(1)), elements, vectors);
         ir.at_end(elements);
-        let (starts, _) = copy::layout(k, panel);
+        let (starts, _) = copy::layout(k, operand_tile);
         let (thread, mut moved) = (copy::thread(k)?, values.iter());
-        for (((l, source), g), start) in lanes.iter().zip(&self.sources).zip(&panel.groups).zip(starts) {
+        for (((l, source), g), start) in lanes.iter().zip(&self.sources).zip(&operand_tile.groups).zip(starts)
+        {
             k.ir.note("a copy to shared memory", &k.scop.array(g.array).display);
             let buffer = copy::buffer(k, offset, start);
             for (r, (to, v)) in l.places(k, g, thread).into_iter().zip(moved.by_ref()).enumerate() {
@@ -208,7 +209,7 @@ impl Stream {
         }
         ir.br(after);
         ir.at_end(vectors);
-        copy::store(k, function, panel, values, offset)?;
+        copy::store(k, function, operand_tile, values, offset)?;
         ir.br(after);
         ir.at_end(after);
         Ok(())

@@ -27,7 +27,7 @@ use pollyrs_isl::{AstExpr, AstNode, AstNodeType};
 
 /// The body of a loop over strips: a copy, and a loop of statements that reads its buffers.
 pub(super) struct Strips {
-    pub panel: usize,
+    pub operand_tile: usize,
     args: Vec<AstExpr>,
     pub inner: AstNode,
 }
@@ -50,13 +50,13 @@ impl Strips {
         }
         let call = copy.user_expr()?;
         let name = call.arg(0)?.id()?.name();
-        let panels = &state(k)?.tiling.panels;
-        let Some(panel) = panels.iter().position(|p| p.name == name) else { return Ok(None) };
-        if i64::from(panels[panel].strip) != constant_step(node)? {
+        let operand_tiles = &state(k)?.tiling.operand_tiles;
+        let Some(operand_tile) = operand_tiles.iter().position(|p| p.name == name) else { return Ok(None) };
+        if i64::from(operand_tiles[operand_tile].strip) != constant_step(node)? {
             return Ok(None);
         }
         let args = (1..call.n_arg()?).map(|i| call.arg(i as i32)).collect::<isl::Result<Vec<_>>>()?;
-        Ok(Some(Strips { panel, args, inner: inner.clone() }))
+        Ok(Some(Strips { operand_tile, args, inner: inner.clone() }))
     }
 
     /// The arguments of the copy where the loop's iterator `name` is `value`.
@@ -73,7 +73,7 @@ impl Strips {
         name: &str,
         value: Value,
     ) -> Result<(Value, Value)> {
-        let strip = state(k)?.tiling.panels[self.panel].strip;
+        let strip = state(k)?.tiling.operand_tiles[self.operand_tile].strip;
         emit.names.insert(name.to_string(), value);
         let first = emit.emit_int(&self.inner.for_init()?)?;
         let last = last_value(k.ir, emit, &self.inner.for_iterator()?, &self.inner.for_cond()?)?;
@@ -107,7 +107,7 @@ pub(super) fn pipeline<'a>(
     let step = constant_step(node)?;
     let last = last_value(ir, emit, &node.for_iterator()?, &node.for_cond()?)?;
     let tiling = state(k)?.tiling;
-    let panel = &tiling.panels[strips.panel];
+    let operand_tile = &tiling.operand_tiles[strips.operand_tile];
     let block = |name: &str| ir.append_block(function, name);
     let (some, first) = (block("strips"), block("firststrip"));
     let (left, rest, after) = (block("left"), block("reststrip"), block("endstrips"));
@@ -126,21 +126,21 @@ pub(super) fn pipeline<'a>(
     let ends = [at_first.as_slice(), &at_second, &at_end];
     let span = Span { name: name.clone(), init, step, last, first: at_first.clone() };
     let products = tiling.stages > 1
-        && panel.strip.is_multiple_of(mma::DEPTH)
-        && panel.strip > mma::DEPTH
-        && chunks::fit(k, panel);
-    let stream = if products { None } else { Some(copy::Stream::new(k, emit, panel, ends)?) };
+        && operand_tile.strip.is_multiple_of(mma::DEPTH)
+        && operand_tile.strip > mma::DEPTH
+        && chunks::fit(k, operand_tile);
+    let stream = if products { None } else { Some(copy::Stream::new(k, emit, operand_tile, ends)?) };
     ir.cond_br(whole, first, left);
     let mut arms = vec![(init, ir.block())];
     ir.at_end(first);
     // As operations of a warp, where the target has them.
     if products && let Some((statement, args)) = only_statement(&strips.inner.for_body()?)? {
-        enter(k, emit, strips.panel, &at_first, ir.int(0), 2)?;
+        enter(k, emit, strips.operand_tile, &at_first, ir.int(0), 2)?;
         if let Some(fragments) = Fragments::new(k, &statement, &args)? {
             let (warp, alone) = (block("fragments"), block("points"));
             ir.cond_br(mma::available(k), warp, alone);
             ir.at_end(warp);
-            let chunks = &chunks::Chunks::new(k, emit, panel, ends)?;
+            let chunks = &chunks::Chunks::new(k, emit, operand_tile, ends)?;
             let products = Products { strips, span: &span, chunks, fragments: &fragments, function };
             arms.push(products.whole_strips(k, emit, left)?);
             ir.at_end(alone);
@@ -148,7 +148,7 @@ pub(super) fn pipeline<'a>(
     }
     let stream = match stream {
         Some(stream) => stream,
-        None => copy::Stream::new(k, emit, panel, ends)?,
+        None => copy::Stream::new(k, emit, operand_tile, ends)?,
     };
     arms.push(whole_strips(k, function, emit, (strips, &span), &stream, left)?);
 
@@ -157,7 +157,7 @@ pub(super) fn pipeline<'a>(
     ir.cond_br(ir.icmp(LLVMIntSLE, value, last), rest, after);
     ir.at_end(rest);
     emit.names.insert(name.clone(), value);
-    fill(k, function, emit, strips.panel, &strips.args)?;
+    fill(k, function, emit, strips.operand_tile, &strips.args)?;
     let own = part(k, function)?;
     walk_for(k, function, emit, &strips.inner, true)?;
     own.map_or(Ok(()), |after| join(k, after))?;
@@ -198,14 +198,14 @@ fn whole_strips<'a>(
 ) -> Result<(Value, Block)> {
     let ir = k.ir;
     let Span { name, init, step, last, first } = span;
-    let panel = &state(k)?.tiling.panels[strips.panel];
-    let (_, bytes) = copy::layout(k, panel);
+    let operand_tile = &state(k)?.tiling.operand_tiles[strips.operand_tile];
+    let (_, bytes) = copy::layout(k, operand_tile);
     let block = |name: &str| ir.append_block(function, name);
     let body = block("strip");
-    let values = stream.load(k, function, emit, panel, &stream.addresses, first)?;
+    let values = stream.load(k, function, emit, operand_tile, &stream.addresses, first)?;
     // Others may still be reading the buffers for another loop.
     barrier_before(k);
-    stream.store(k, function, panel, &values, ir.int(0))?;
+    stream.store(k, function, operand_tile, &values, ir.int(0))?;
     barrier_after(k);
     let before = ir.block();
     ir.br(body);
@@ -234,7 +234,7 @@ fn whole_strips<'a>(
     ir.cond_br(more, fetch, compute);
     ir.at_end(fetch);
     let args = strips.args_at(emit, name, next)?;
-    let fetched = stream.load(k, function, emit, panel, &addresses, &args)?;
+    let fetched = stream.load(k, function, emit, operand_tile, &addresses, &args)?;
     let fetched_in = ir.block();
     ir.br(compute);
     ir.at_end(compute);
@@ -244,16 +244,16 @@ fn whole_strips<'a>(
         values.push(ir.phi(ty, &[(copy::poison(ty), body), (v, fetched_in)]));
     }
     let args = strips.args_at(emit, name, value)?;
-    enter(k, emit, strips.panel, &args, offset, 2)?;
+    enter(k, emit, strips.operand_tile, &args, offset, 2)?;
     let (start, _) = strips.extent(k, emit, name, value)?;
     let own = part(k, function)?;
-    whole_strip(k, function, emit, &strips.inner, panel.strip, start)?;
+    whole_strip(k, function, emit, &strips.inner, operand_tile.strip, start)?;
     own.map_or(Ok(()), |after| join(k, after))?;
     let other = ir.sub(ir.int(bytes.into()), offset);
     let (put, done) = (block("put"), block("endstrip"));
     ir.cond_br(more, put, done);
     ir.at_end(put);
-    stream.store(k, function, panel, &values, other)?;
+    stream.store(k, function, operand_tile, &values, other)?;
     ir.br(done);
     ir.at_end(done);
     barrier_after(k);

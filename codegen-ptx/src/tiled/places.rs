@@ -99,7 +99,7 @@ pub(crate) struct Place {
     pub(crate) form: Value,
 }
 
-/// Where the elements of the buffers of a panel are.
+/// Where the elements of the buffers of an operand tile are.
 pub(crate) struct Places {
     pub(crate) groups: Vec<Place>,
     /// Whether only elements of fragments are asked for: what differs from load to load are multiples of

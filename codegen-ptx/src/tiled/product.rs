@@ -208,7 +208,7 @@ fn free_of(k: &KernelBuilder<'_>, id: StmtId, s: &Statement, v: Value, m: usize)
             let at = s.accesses.iter().position(|a| {
                 a.kind == AccessKind::Read && a.value == AccessValue::Instruction(handle_of(v))
             });
-            let group = t.buffers.iter().map(|b| &t.tiling.panels[b.panel].groups[b.group]);
+            let group = t.buffers.iter().map(|b| &t.tiling.operand_tiles[b.operand_tile].groups[b.group]);
             at.and_then(|at| group.into_iter().find(|g| g.accesses.contains(&(id, at))))
                 .is_some_and(|g| !g.along.contains(&Some(m)))
         }

@@ -26,7 +26,7 @@
 //! way; what is loaded there as factors of a strip that was not copied is not used.
 //!
 //! In strips in which a guard keeps some point from an instance
-//! ([`Panel::full`](pollyrs_schedule::Panel::full)) the points run one by one.
+//! ([`OperandTile::full`](pollyrs_schedule::OperandTile::full)) the points run one by one.
 
 use crate::affine::expr::ExprEmitter;
 use crate::ir::error::Result;
@@ -66,8 +66,8 @@ impl Products<'_, '_> {
         let ir = k.ir;
         let Span { init, step, .. } = self.span;
         let tiling = state(k)?.tiling;
-        let (stages, panel) = (tiling.stages, &tiling.panels[self.strips.panel]);
-        let (_, bytes) = copy::layout(k, panel);
+        let (stages, operand_tile) = (tiling.stages, &tiling.operand_tiles[self.strips.operand_tile]);
+        let (_, bytes) = copy::layout(k, operand_tile);
         let (bytes, all) = (ir.int(bytes.into()), ir.int(i64::from(stages * bytes)));
 
         state(k)?.places = Some(self.chunks.places());
@@ -102,7 +102,7 @@ impl Products<'_, '_> {
         let turned = ir.add(offset, bytes);
         let turned = ir.select(ir.icmp(LLVMIntEQ, turned, all), ir.int(0), turned);
         let mut end = behind;
-        let factors = match &panel.full {
+        let factors = match &operand_tile.full {
             None => self.operations(k, emit, factors, (value, offset), (next, turned), |k, emit| {
                 end = self.prefetch(k, emit, target, behind, &addresses, free)?;
                 Ok(())
@@ -124,7 +124,7 @@ impl Products<'_, '_> {
                 ir.at_end(some);
                 // The buffers in force are those that the other way ended with.
                 let start = self.enter(k, emit, value, offset)?;
-                guarded(k, self.function, emit, &self.strips.inner, panel.strip, start)?;
+                guarded(k, self.function, emit, &self.strips.inner, operand_tile.strip, start)?;
                 let other = self.turn(k, emit, next, turned)?;
                 let behind = ir.block();
                 ir.br(after);
@@ -159,7 +159,7 @@ impl Products<'_, '_> {
         copies: impl FnOnce(&mut KernelBuilder<'a>, &mut ExprEmitter<'a>) -> Result<()>,
     ) -> Result<Operands> {
         let ir = k.ir;
-        let count = state(k)?.tiling.panels[self.strips.panel].strip / DEPTH;
+        let count = state(k)?.tiling.operand_tiles[self.strips.operand_tile].strip / DEPTH;
         let variable = self.strips.inner.for_iterator()?.id()?.name();
         let (mut factors, mut copies) = (first, Some(copies));
         for s in 0..count {
@@ -207,7 +207,7 @@ impl Products<'_, '_> {
     ) -> Result<Value> {
         let stages = state(k)?.tiling.stages;
         let args = self.strips.args_at(emit, &self.span.name, value)?;
-        enter(k, emit, self.strips.panel, &args, offset, stages)?;
+        enter(k, emit, self.strips.operand_tile, &args, offset, stages)?;
         Ok(self.strips.extent(k, emit, &self.span.name, value)?.0)
     }
 
@@ -223,7 +223,7 @@ impl Products<'_, '_> {
         offset: Value,
     ) -> Result<Value> {
         let ir = k.ir;
-        let panel = &state(k)?.tiling.panels[self.strips.panel];
+        let operand_tile = &state(k)?.tiling.operand_tiles[self.strips.operand_tile];
         let (_, whole) = self.strips.extent(k, emit, &self.span.name, at)?;
         let exists = ir.and(ir.icmp(LLVMIntSLE, at, self.span.last), ir.icmp(LLVMIntEQ, at, end));
         let block = |name: &str| ir.append_block(self.function, name);
@@ -233,7 +233,7 @@ impl Products<'_, '_> {
         ir.at_end(fetch);
         let args = self.strips.args_at(emit, &self.span.name, at)?;
         let strip = Strip { addresses, args: &args, offset };
-        self.chunks.copy(k, self.function, emit, panel, &strip)?;
+        self.chunks.copy(k, self.function, emit, operand_tile, &strip)?;
         let (further, from) = (ir.add(at, ir.int(self.span.step)), ir.block());
         ir.br(after);
         ir.at_end(after);

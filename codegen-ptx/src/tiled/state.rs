@@ -47,7 +47,7 @@ impl Local<'_> {
 
 /// A buffer in force.
 pub(crate) struct Buffer {
-    pub(crate) panel: usize,
+    pub(crate) operand_tile: usize,
     pub(crate) group: usize,
     /// Where it starts in shared memory, in bytes.
     pub(crate) start: Value,
@@ -183,12 +183,12 @@ pub(crate) fn shared(
     subscript: impl Fn(usize) -> Result<Value>,
 ) -> Result<Option<Value>> {
     let Some(t) = &k.storage else { return Ok(None) };
-    let groups = t.buffers.iter().map(|b| &t.tiling.panels[b.panel].groups[b.group]);
+    let groups = t.buffers.iter().map(|b| &t.tiling.operand_tiles[b.operand_tile].groups[b.group]);
     let Some(at) = groups.into_iter().position(|g| g.accesses.contains(&(statement, access))) else {
         return Ok(None);
     };
     let b = &t.buffers[at];
-    let g = &t.tiling.panels[b.panel].groups[b.group];
+    let g = &t.tiling.operand_tiles[b.operand_tile].groups[b.group];
     let ir = k.ir;
     let subscripts = (0..g.size.len())
         .map(|d| if g.along[d].is_some() { Ok(None) } else { subscript(d).map(Some) })

@@ -69,7 +69,7 @@ fn user(node: &AstNode) -> Result<(String, Vec<AstExpr>)> {
     Ok((call.arg(0)?.id()?.name(), args))
 }
 
-/// The panel that is filled last beneath a node, and the arguments of its copy, if no loop is around it.
+/// The operand tile that is filled last beneath a node, and the arguments of its copy, if no loop is around it.
 fn last_fill(k: &mut KernelBuilder<'_>, node: &AstNode) -> Result<Option<(usize, Vec<AstExpr>)>> {
     Ok(match node.node_type()? {
         AstNodeType::Block => {
@@ -83,8 +83,8 @@ fn last_fill(k: &mut KernelBuilder<'_>, node: &AstNode) -> Result<Option<(usize,
         AstNodeType::If | AstNodeType::For => None,
         AstNodeType::User => {
             let (name, args) = user(node)?;
-            let panel = state(k)?.tiling.panels.iter().position(|p| p.name == name);
-            panel.map(|at| (at, args))
+            let operand_tile = state(k)?.tiling.operand_tiles.iter().position(|p| p.name == name);
+            operand_tile.map(|at| (at, args))
         }
     })
 }
@@ -145,7 +145,7 @@ pub(super) fn walk<'a>(
         AstNodeType::User => {
             let (name, args) = user(node)?;
             let tiling = state(k)?.tiling;
-            if let Some(at) = tiling.panels.iter().position(|p| p.name == name) {
+            if let Some(at) = tiling.operand_tiles.iter().position(|p| p.name == name) {
                 return fill(k, function, emit, at, &args);
             }
             for point in running(k)? {
@@ -158,7 +158,7 @@ pub(super) fn walk<'a>(
     }
 }
 
-/// Fills the buffers of a panel: all threads load, then wait until the buffers are free, store, and wait for each other.
+/// Fills the buffers of an operand tile: all threads load, then wait until the buffers are free, store, and wait for each other.
 pub(super) fn fill(
     k: &mut KernelBuilder<'_>,
     function: Value,
@@ -166,12 +166,12 @@ pub(super) fn fill(
     at: usize,
     args: &[AstExpr],
 ) -> Result<()> {
-    let panel = &state(k)?.tiling.panels[at];
+    let operand_tile = &state(k)?.tiling.operand_tiles[at];
     let args = args.iter().map(|a| emit.emit_int(a)).collect::<Result<Vec<_>>>()?;
-    let values = copy::clamped(k, emit, panel, &args)?;
+    let values = copy::clamped(k, emit, operand_tile, &args)?;
     barrier_before(k);
     let first = k.ir.int(0);
-    copy::store(k, function, panel, &values, first)?;
+    copy::store(k, function, operand_tile, &values, first)?;
     barrier_after(k);
     enter(k, emit, at, &args, first, 1)
 }
@@ -185,12 +185,12 @@ pub(super) fn enter(
     offset: Value,
     copies: u32,
 ) -> Result<()> {
-    let panel = &state(k)?.tiling.panels[at];
-    let (starts, bytes) = copy::layout(k, panel);
+    let operand_tile = &state(k)?.tiling.operand_tiles[at];
+    let (starts, bytes) = copy::layout(k, operand_tile);
     let mut buffers = Vec::new();
-    for (group, (g, start)) in panel.groups.iter().zip(starts).enumerate() {
+    for (group, (g, start)) in operand_tile.groups.iter().zip(starts).enumerate() {
         let start = k.ir.add(offset, k.ir.int(start.into()));
-        buffers.push(Buffer { panel: at, group, start, lower: copy::smallest(emit, g, args)? });
+        buffers.push(Buffer { operand_tile: at, group, start, lower: copy::smallest(emit, g, args)? });
     }
     let t = state(k)?;
     t.buffers = buffers;
@@ -234,8 +234,8 @@ pub(super) fn whole_strip<'a>(
     start: Value,
 ) -> Result<()> {
     let t = state(k)?;
-    let panel = t.buffers.last().map(|b| &t.tiling.panels[b.panel]);
-    let Some((full, without)) = panel.and_then(|p| Some((p.full.as_ref()?, &p.without))) else {
+    let operand_tile = t.buffers.last().map(|b| &t.tiling.operand_tiles[b.operand_tile]);
+    let Some((full, without)) = operand_tile.and_then(|p| Some((p.full.as_ref()?, &p.without))) else {
         return unrolled(k, function, emit, inner, strip, start);
     };
     let ir = k.ir;
@@ -367,7 +367,7 @@ fn unrolled<'a>(
 fn side_by_side(k: &mut KernelBuilder<'_>) -> Result<u32> {
     let scop = k.scop;
     let t = state(k)?;
-    let groups = t.buffers.iter().map(|b| &t.tiling.panels[b.panel].groups[b.group]);
+    let groups = t.buffers.iter().map(|b| &t.tiling.operand_tiles[b.operand_tile].groups[b.group]);
     let words: u32 = groups.map(|g| scop.array(g.array).elem.bytes().div_ceil(WORD)).sum();
     Ok((MAX_WORDS / words.max(1)).clamp(1, MAX_UNROLLED).ilog2()).map(|n| 1 << n)
 }
@@ -485,7 +485,7 @@ pub(super) fn walk_for<'a>(
     }
     // A whole strip is unrolled.
     let t = state(k)?;
-    let strip = t.buffers.last().map(|b| t.tiling.panels[b.panel].strip);
+    let strip = t.buffers.last().map(|b| t.tiling.operand_tiles[b.operand_tile].strip);
     if let Some(strip) = strip
         && !partial
         && step == 1

@@ -12,7 +12,7 @@
 //!   `left`.
 //!
 //! Values in the vicinity may be loaded as well ([`crate::Tiling`]: points that a launch does not have, boxes
-//! of panels); they go nowhere.
+//! of operand tiles); they go nowhere.
 //!
 //! Example: `for i < n: B[i] = A[i] + A[i+1]` in tiles of 256: tiles below `_s` touch `A` up to
 //! `A[min(n, 256 _s)]`, those from there on `B` from `B[256 _s]`.

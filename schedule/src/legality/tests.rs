@@ -281,16 +281,16 @@ fn broken_tilings() {
     };
     assert!(broken(&shifted).contains(&Rule::Register));
     // Buffers that are too small, start elsewhere, or are filled from beyond the array.
-    assert_eq!(broken(&|t| t.panels[0].groups[0].size[1] = 7), [Rule::Shared]);
-    assert_eq!(broken(&|t| t.panels[0].groups[0].size[0] = 100), [Rule::Shared]);
+    assert_eq!(broken(&|t| t.operand_tiles[0].groups[0].size[1] = 7), [Rule::Shared]);
+    assert_eq!(broken(&|t| t.operand_tiles[0].groups[0].size[0] = 100), [Rule::Shared]);
     let one = || isl::Val::int(&s.ctx, 1).unwrap();
     let moved = |t: &mut crate::Tiling| {
-        let l = &mut t.panels[0].groups[1].lower[0];
+        let l = &mut t.operand_tiles[0].groups[1].lower[0];
         *l = l.clone().add_constant(one()).unwrap();
     };
     assert_eq!(broken(&moved), [Rule::Shared]);
     let wild = |t: &mut crate::Tiling| {
-        let b = &mut t.panels[0].groups[1].bounds[0].1;
+        let b = &mut t.operand_tiles[0].groups[1].bounds[0].1;
         *b = b.clone().add_constant(one()).unwrap();
     };
     assert_eq!(broken(&wild), [Rule::Shared]);
@@ -326,7 +326,8 @@ fn broken_windows() {
     assert_eq!(rules(&s, &deps, &m), []);
     let broken = |f: &dyn Fn(&mut crate::mapped::SharedGroup)| {
         let mut m = m.clone();
-        let groups = m.kernels[at].tiling.iter_mut().flat_map(|t| &mut t.panels).flat_map(|p| &mut p.groups);
+        let groups =
+            m.kernels[at].tiling.iter_mut().flat_map(|t| &mut t.operand_tiles).flat_map(|p| &mut p.groups);
         let image = groups.into_iter().find(|g| g.along == [Some(0), None]).unwrap();
         f(image);
         rules(&s, &deps, &m)
@@ -375,13 +376,13 @@ fn broken_strips_without_a_statement() {
     s.schedule = ScheduleTree { domain, root: tree.root }.to_isl().unwrap();
     let (deps, m, at) = tiled(&s);
     assert_eq!(rules(&s, &deps, &m), []);
-    let panel = &m.kernels[at].tiling.as_ref().unwrap().panels[0];
-    assert!(panel.full.as_ref().unwrap().is_empty().unwrap());
-    let strips: Vec<_> = panel.without.iter().map(|w| w.statements.clone()).collect();
+    let operand_tile = &m.kernels[at].tiling.as_ref().unwrap().operand_tiles[0];
+    assert!(operand_tile.full.as_ref().unwrap().is_empty().unwrap());
+    let strips: Vec<_> = operand_tile.without.iter().map(|w| w.statements.clone()).collect();
     assert_eq!(strips, [[StmtId(0)], [StmtId(1)]]);
     let broken = |f: &dyn Fn(&mut crate::mapped::Without)| {
         let mut m = m.clone();
-        f(&mut m.kernels[at].tiling.as_mut().unwrap().panels[0].without[0]);
+        f(&mut m.kernels[at].tiling.as_mut().unwrap().operand_tiles[0].without[0]);
         rules(&s, &deps, &m)
     };
     // Strips in which the statement has instances, and the other one needs its guard; another statement, and one without guards.
@@ -410,8 +411,9 @@ fn broken_guards() {
     let few = |t: &mut crate::Tiling| t.guards[0].instances = set("{ S0[i,j,k] : k > i }");
     assert_eq!(broken(&few), [Rule::ThreadDomain]);
     // Strips without guards that need them.
-    assert_eq!(broken(&|t| t.panels[0].full = None), [Rule::ThreadDomain]);
-    let wide = |t: &mut crate::Tiling| t.panels[0].full = Some(set("[_b0] -> { _copy0[c] : c >= 4 * _b0 }"));
+    assert_eq!(broken(&|t| t.operand_tiles[0].full = None), [Rule::ThreadDomain]);
+    let wide =
+        |t: &mut crate::Tiling| t.operand_tiles[0].full = Some(set("[_b0] -> { _copy0[c] : c >= 4 * _b0 }"));
     assert_eq!(broken(&wide), [Rule::ThreadDomain]);
     // Tiles with points that leave, tiles that move cells of points that have none.
     assert_eq!(broken(&|t| t.tiles = Some(set("[_b0] -> { : _b0 > 0 }"))), [Rule::Grid]);

@@ -106,7 +106,7 @@ impl Checker<'_> {
         let (mut scheduled, mut unguarded) = (isl::UnionSet::empty(ctx)?, isl::UnionSet::empty(ctx)?);
         for set in t.schedule.domain()?.sets()? {
             let name = set.tuple_name()?.unwrap_or_default();
-            if t.panels.iter().any(|p| p.name == name) {
+            if t.operand_tiles.iter().any(|p| p.name == name) {
                 continue;
             }
             let set = set.intersect_params(inside.clone())?;
@@ -117,7 +117,7 @@ impl Checker<'_> {
                 None => set.clone(),
             };
             let (mut exists, own) = (isl::UnionSet::from_set(exists)?, isl::UnionSet::from_set(set)?);
-            for p in &t.panels {
+            for p in &t.operand_tiles {
                 let runs_in = |strips: &isl::Set| -> Result<isl::UnionSet> {
                     let strips = isl::UnionSet::from_set(strips.clone())?;
                     Ok(p.reads.clone().intersect_range(strips)?.domain()?.intersect(own.clone())?)
@@ -171,7 +171,7 @@ impl Checker<'_> {
                 };
                 let read = isl::UnionMap::from_map(subscripts.intersect_domain(set.clone())?)?;
                 let mut buffered = false;
-                for p in &t.panels {
+                for p in &t.operand_tiles {
                     for g in p.groups.iter().filter(|g| g.accesses.contains(&(id, i))) {
                         buffered = true;
                         self.inside_buffer(k, t, &p.reads, g, &read)?;
@@ -299,7 +299,7 @@ impl Checker<'_> {
         let tile = format!("[{}] -> {{ [{}] : {} }}", blocks.join(","), v.join(","), within.join(" and "));
         let tiled = restrict(domain.clone(), &t.member_map, &tile)?;
         let order = self.copies(k, t)?;
-        for p in &t.panels {
+        for p in &t.operand_tiles {
             let reads = p.reads.clone().intersect_domain(domain.clone())?;
             if !reads.is_single_valued()? {
                 self.report_map(Rule::Shared, &k.name, reads.clone())?;
@@ -422,7 +422,7 @@ impl Checker<'_> {
         let mut copies = isl::UnionSet::empty(&self.scop.ctx)?;
         for set in t.schedule.domain()?.sets()? {
             let name = set.tuple_name()?.unwrap_or_default();
-            if t.panels.iter().any(|p| p.name == name) {
+            if t.operand_tiles.iter().any(|p| p.name == name) {
                 copies = copies.add_set(set)?;
             }
         }

@@ -338,7 +338,7 @@ fn tiled_code(k: &MappedKernel) -> String {
 }
 
 #[test]
-fn register_tiles_and_panels() {
+fn register_tiles_and_operand_tiles() {
     let m = mapped_with(&kernel("gemm"), &MapOptions::default());
     let tiled: Vec<_> = m.kernels.iter().filter(|k| k.tiling.as_ref().is_some_and(|t| !t.unrolled)).collect();
     // One for each shape of tiles, and one for few results that are long sums.
@@ -349,8 +349,8 @@ fn register_tiles_and_panels() {
     assert_eq!(blocks(k), [16, 16]);
     let t = k.tiling.as_ref().unwrap();
     assert_eq!(t.registers.len(), 1);
-    assert_eq!(t.panels.len(), 1);
-    let sizes: Vec<_> = t.panels[0].groups.iter().map(|g| (g.size.clone(), g.order.clone())).collect();
+    assert_eq!(t.operand_tiles.len(), 1);
+    let sizes: Vec<_> = t.operand_tiles[0].groups.iter().map(|g| (g.size.clone(), g.order.clone())).collect();
     let (y, x) = (16 * t.dims[0].points, 16 * t.dims[1].points);
     assert_eq!(sizes, [(vec![y, 8], vec![1, 0]), (vec![8, x], vec![0, 1])]);
     let c = tiled_code(k);
@@ -430,7 +430,7 @@ fn tiles_of_triangles() {
          for i : 0 <= i < n { for j : 0 <= j <= i { for k : 0 <= k < m { S0 : C[i,j] = C[i,j], A[i,k], A[j,k]; } } }",
     );
     let t = first_tiling(&s).unwrap();
-    assert!(t.guards.is_empty() && t.panels[0].full.is_none());
+    assert!(t.guards.is_empty() && t.operand_tiles[0].full.is_none());
     let corner = isl::Set::read(&s.ctx, "[_b0, _b1] -> { : _b0 = 0 and _b1 = 2 }").unwrap();
     assert!(t.tiles.unwrap().intersect(corner).unwrap().is_empty().unwrap());
     // The second point counts from the first: its coordinate becomes the subscript.
@@ -440,8 +440,8 @@ fn tiles_of_triangles() {
     );
     let t = first_tiling(&s).unwrap();
     assert!(t.guards.is_empty());
-    assert_eq!(t.panels[0].groups.len(), 2);
-    assert_eq!(t.panels[0].groups[1].along, [None, Some(1)]);
+    assert_eq!(t.operand_tiles[0].groups.len(), 2);
+    assert_eq!(t.operand_tiles[0].groups[1].along, [None, Some(1)]);
 }
 
 #[test]
@@ -457,7 +457,7 @@ fn tiles_where_loops_differ_between_points() {
         let s = scop(text);
         let t = first_tiling(&s).unwrap();
         assert_eq!(t.guards.len(), 1);
-        let full = t.panels[0].full.clone().unwrap();
+        let full = t.operand_tiles[0].full.clone().unwrap();
         let tile = 16 * t.dims[0].points;
         let at = |c: u32| {
             let text = format!("[n, m, _b0] -> {{ _copy0[c] : _b0 = 0 and c = {c} and n = 10000 and m = 10000 }}");

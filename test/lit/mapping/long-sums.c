@@ -7,12 +7,12 @@
 
 // CHECK:      K2[] : 0 < argument_1 <= 127 and argument_0 >= 1024 + 8argument_1
 // CHECK:      kernel K0
-// CHECK:      panel _copy0 of 8
+// CHECK:      operand tile _copy0 of 8
 // CHECK:      kernel K2
 // CHECK:      block _t0 size 4
 // CHECK-NEXT: block _t1 size 8
 // CHECK:      point _v0 of 1 by 1
-// CHECK:      panel _copy0 of 256
+// CHECK:      operand tile _copy0 of 256
 void gram(int n, int m, const float A[restrict n][m], float C[restrict m][m]) {
   for (int i = 0; i < m; i++)
     for (int j = 0; j < m; j++)
@@ -21,7 +21,7 @@ void gram(int n, int m, const float A[restrict n][m], float C[restrict m][m]) {
 }
 
 // NESTED:     kernel K1
-// NESTED:     panel _copy0 of 128
+// NESTED:     operand tile _copy0 of 128
 // NESTED-NEXT: size [4, 1, 128]
 // NESTED-NEXT: size [128, 8]
 void factors(int n, int r, const float X[restrict n][n][n], const float B[restrict n][r], const float C[restrict n][r], float M[restrict n][r]) {
@@ -33,7 +33,7 @@ void factors(int n, int r, const float X[restrict n][n][n], const float B[restri
 }
 
 // KNOWN:      kernel K0
-// KNOWN:      panel _copy0 of 256
+// KNOWN:      operand tile _copy0 of 256
 // KNOWN-NOT:  kernel
 void known(float A[restrict 100000][32], float C[restrict 32][32]) {
   for (int i = 0; i < 32; i++)

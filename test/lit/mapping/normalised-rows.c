@@ -1,4 +1,4 @@
-// Rows that are added up twice and then scaled: sums by blocks with helpers (panels), scalars of a row in one launch, and the scaled elements by rows and
+// Rows that are added up twice and then scaled: sums by blocks with helpers (operand tiles), scalars of a row in one launch, and the scaled elements by rows and
 // columns. One kernel with a thread a row would read and write each row by itself.
 // RUN: %clang -O1 -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
 // RUN: %opt -passes='print<pollyrs-mapping;fuse-kernels=false>' -disable-output %t.ll 2>&1 | FileCheck %s
@@ -22,11 +22,11 @@ void normalise(int n, int m, const float *x, const float *g, const float *b, flo
 
 // CHECK: kernel K0[]
 // CHECK: kernel K1[]
-// CHECK: panel _copy0
+// CHECK: operand tile _copy0
 // CHECK: kernel K2[]
-// CHECK-NOT: panel
+// CHECK-NOT: operand tile
 // CHECK: kernel K3[]
-// CHECK: panel _copy0
+// CHECK: operand tile _copy0
 // CHECK: kernel K5[]
 // CHECK: block _t0 size 8
 // CHECK-NEXT: block _t1 size 32

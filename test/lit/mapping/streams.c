@@ -8,11 +8,11 @@
 // CHECK:      K1[] : {{.*}}argument_1 >= 128
 // CHECK:      kernel K0
 // CHECK:      block _t0 size 16
-// CHECK:      panel _copy0 of 128
+// CHECK:      operand tile _copy0 of 128
 // CHECK-NEXT: shared array {{.*}} size [16, 128] order [0, 1] padding 2
 // CHECK:      kernel K1
 // CHECK:      block _t0 size 32
-// CHECK:      panel _copy0 of 64
+// CHECK:      operand tile _copy0 of 64
 // CHECK-NEXT: shared array {{.*}} size [32, 64] order [0, 1] padding 2
 // CHECK-NEXT: shared array {{.*}} size [64] order [0]
 void rows(int n, int m, double A[restrict n][m], double *restrict x, double *restrict y) {

@@ -3,7 +3,7 @@
 // RUN: %clang -O1 -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
 // RUN: %opt -passes="print<pollyrs-mapping>" -disable-output %t.ll 2>&1 | FileCheck %s
 
-// CHECK:     panel _copy0 of 8
+// CHECK:     operand tile _copy0 of 8
 // CHECK-DAG: shared array {{[0-9]+}} size [1, 1, 64, 8] order [0, 1, 3, 2] padding 4
 // CHECK-DAG: shared array {{[0-9]+}} size [1, 1, 8, 64] order [0, 1, 2, 3] padding 4
 void convolution(int n, int h, int w, int k, int c, float out[n][h][w][k], float in[n][h + 2][w + 2][c], float weight[3][3][c][k]) {

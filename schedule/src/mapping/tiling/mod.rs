@@ -28,7 +28,7 @@ mod affine;
 mod few;
 mod neighbours;
 mod normal;
-mod panels;
+mod operand_tiles;
 mod region;
 mod shape;
 mod single;
@@ -47,7 +47,7 @@ use super::{counters, team};
 use crate::mapped::{TiledDim, Tiling};
 use crate::tree::{Tree, member_map};
 use crate::{Result, ScheduleError};
-use panels::Panels;
+use operand_tiles::OperandTiles;
 use pollyrs_isl as isl;
 use pollyrs_scop::{ArrayId, Scop};
 use region::{Region, registers};
@@ -410,7 +410,7 @@ fn fastest_of(
     (cut, multiprocessors): (Option<CutAt>, u32),
 ) -> Result<Vec<Site>> {
     let mut out = Vec::new();
-    // Sizes that change from launch to launch are those of small panels; known ones need no choice at run time.
+    // Sizes that change from launch to launch are those of small operand tiles; known ones need no choice at run time.
     match fastest(&tiles, cut.as_ref().map(|c| c.dim), &launched.bounds, multiprocessors)? {
         _ if tiles.is_empty() => {}
         _ if !site.host.is_empty() => tiles.drain(..tiles.len().saturating_sub(1)).for_each(drop),
@@ -495,9 +495,9 @@ pub(super) fn build(
         context = context.intersect(isl::Set::read(&scop.ctx, &text)?)?;
     }
     let context = context.coalesce()?;
-    let mut panels = Panels { scop, site, tile, region: &region, launched, list: Vec::new() };
-    let (inner, copies) = panels.insert(&site.inner, domain, &mut vec![])?;
-    let panels = panels.list;
+    let mut operand_tiles = OperandTiles { scop, site, tile, region: &region, launched, list: Vec::new() };
+    let (inner, copies) = operand_tiles.insert(&site.inner, domain, &mut vec![])?;
+    let operand_tiles = operand_tiles.list;
     let schedule = thread_schedule(point_domain.union(copies)?, &context, inner)?;
     let names = |prefix: &str, n: usize| (0..n).map(|i| format!("{prefix}{i}")).collect::<Vec<_>>();
     let host: Vec<_> = scop.params.iter().map(|p| p.name.clone()).chain(site.host_params()).collect();
@@ -526,6 +526,6 @@ pub(super) fn build(
         tiles,
         guards,
         registers,
-        panels,
+        operand_tiles,
     }))
 }

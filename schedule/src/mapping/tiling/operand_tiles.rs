@@ -8,7 +8,7 @@ use super::super::site::Site;
 use super::super::tile::Tile;
 use super::affine::{Row, functions, gist, linear};
 use super::region::{Region, Uneven, hull_of_reads, written};
-use crate::mapped::{Panel, SharedGroup, Without};
+use crate::mapped::{OperandTile, SharedGroup, Without};
 use crate::planted::planted;
 use crate::tree::{Band, Tree, member_map};
 use crate::{Result, ScheduleError};
@@ -21,13 +21,13 @@ const WARP: u32 = 32;
 const MOST_GUARDED: usize = 3;
 
 /// Strips innermost sequential loops and puts copies in front of the strips.
-pub(super) struct Panels<'a> {
+pub(super) struct OperandTiles<'a> {
     pub scop: &'a Scop,
     pub site: &'a Site,
     pub tile: &'a Tile,
     pub region: &'a Region,
     pub launched: &'a Launched,
-    pub list: Vec<Panel>,
+    pub list: Vec<OperandTile>,
 }
 
 /// A copy to a buffer: iterations of the loop at depth `outer` in a strip, and the tuple's name.
@@ -37,7 +37,7 @@ struct Copy<'a> {
     outer: usize,
 }
 
-impl Panels<'_> {
+impl OperandTiles<'_> {
     /// The tree with copies, and the instances of the copies in it.
     pub fn insert(
         &mut self,
@@ -60,7 +60,7 @@ impl Panels<'_> {
                 let [member] = b.members.as_slice() else {
                     return Err(ScheduleError::Unsupported("a band without members"));
                 };
-                if let Some(found) = self.panel(b, member, domain, path)? {
+                if let Some(found) = self.operand_tile(b, member, domain, path)? {
                     return Ok(found);
                 }
                 path.push(member.clone());
@@ -82,7 +82,7 @@ impl Panels<'_> {
     }
 
     /// The strips of the loop `member` above leaves, if something is worth a copy.
-    fn panel(
+    fn operand_tile(
         &mut self,
         band: &Band,
         member: &isl::UnionPwAff,
@@ -126,7 +126,7 @@ impl Panels<'_> {
             (domain.clone().universe()?, inner),
         ]);
         let strip = self.tile.strip;
-        self.list.push(Panel { name: name.to_string(), reads, strip, full, without, groups });
+        self.list.push(OperandTile { name: name.to_string(), reads, strip, full, without, groups });
         Ok(Some((child.under(vec![strip_member]), copies)))
     }
 
@@ -344,10 +344,10 @@ impl Panels<'_> {
         params.extend((0..n).map(|d| format!("_b{d}")));
         let text = format!("[{}] -> {{ {name}[{}] -> [({text})] }}", params.join(","), loops.join(","));
         let mut first = isl::PwAff::read(&self.scop.ctx, &text)?;
-        if planted("panel-shift") && !moves {
+        if planted("operand-tile-shift") && !moves {
             first = first.add_constant(isl::Val::int(&self.scop.ctx, 1)?)?;
         }
-        if planted("panel-size") && !moves {
+        if planted("operand-tile-size") && !moves {
             extent -= 1;
         }
         Ok((first, extent))
