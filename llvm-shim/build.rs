@@ -51,7 +51,7 @@ const SOURCES: &[&str] = &[
     "unroll.cpp",
     "updates.cpp",
     "unswitch.cpp",
-    "unwritten.cpp",
+    "invariant_loads.cpp",
     "vectors.cpp",
     "version.cpp",
     "words.cpp",

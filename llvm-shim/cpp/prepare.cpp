@@ -105,7 +105,7 @@ private:
 } // namespace
 
 // Whether nothing in the loop writes what `Load` reads.
-static bool isUnwritten(LoadInst &Load, const Loop &L, Aliases &A) {
+static bool isInvariant(LoadInst &Load, const Loop &L, Aliases &A) {
   MemoryLocation Location = MemoryLocation::get(&Load);
   BatchAAResults AA(A.AA, &A.Escapes);
   return none_of(A.writes(L), [&](Instruction *I) { return isModSet(AA.getModRefInfo(I, Location)); });
@@ -305,7 +305,7 @@ static Value *accessedBeside(const LoadInst &Load, const Instruction *Before) {
 }
 
 // Whether nothing on any way from `Earlier`, which dominates it, to `Before` writes what `Load` reads.
-static bool isUnwrittenSince(const LoadInst &Earlier, const LoadInst &Load, Instruction *Before, BatchAAResults &AA) {
+static bool isUnchangedSince(const LoadInst &Earlier, const LoadInst &Load, Instruction *Before, BatchAAResults &AA) {
   constexpr unsigned MaxBlocks = 64;
   MemoryLocation Location = MemoryLocation::get(&Load);
   SmallPtrSet<const BasicBlock *, 16> Seen;
@@ -340,7 +340,7 @@ static bool isUnwrittenSince(const LoadInst &Earlier, const LoadInst &Load, Inst
 static bool takeEarlier(LoadInst &Load, Loop &L, Instruction *Before, Aliases &A, DominatorTree &DT) {
   BatchAAResults AA(A.AA, &A.Escapes);
   auto Serves = [&](LoadInst &Earlier, LoadInst &Other) {
-    return Other.isSimple() && readSamePlace(Earlier, Other) && isUnwritten(Other, L, A) && isUnwrittenSince(Earlier, Other, Before, AA);
+    return Other.isSimple() && readSamePlace(Earlier, Other) && isInvariant(Other, L, A) && isUnchangedSince(Earlier, Other, Before, AA);
   };
   LoadInst *Earlier = nullptr;
   for (User *U : Load.getPointerOperand()->users())
@@ -382,7 +382,7 @@ static bool hoistLoad(LoadInst &Load, Loop &L, Aliases &AA, DominatorTree &DT, L
   SmallVector<Guards, 2> Ways(1);
   if (!Speculated && !guardsOf(Load, L, DT, LI, Ways[0]))
     return false;
-  if (!isUnwritten(Load, L, AA))
+  if (!isInvariant(Load, L, AA))
     return false;
   bool Moved = false;
   bool Invariant = L.makeLoopInvariant(Load.getPointerOperand(), Moved, Before);
@@ -394,7 +394,7 @@ static bool hoistLoad(LoadInst &Load, Loop &L, Aliases &AA, DominatorTree &DT, L
   for (BasicBlock *BB : L.blocks())
     for (Instruction &I : *BB) {
       auto *Other = dyn_cast<LoadInst>(&I);
-      if (!Other || Other == &Load || !Other->isSimple() || !readSamePlace(Load, *Other) || !isUnwritten(*Other, L, AA))
+      if (!Other || Other == &Load || !Other->isSimple() || !readSamePlace(Load, *Other) || !isInvariant(*Other, L, AA))
         continue;
       // Unlike this one it may run where this one does not.
       if (Guarded && !DT.dominates(&Load, Other)) {
@@ -513,7 +513,7 @@ static Value *readBeside(const LoadInst &Load, Value &Beside, Instruction *Befor
 static bool peekAtLoad(LoadInst &Load, Loop &L, Aliases &AA, bool &Changed) {
   Instruction *Before = L.getLoopPreheader()->getTerminator();
   Value *Beside = isPeekable(Load) ? accessedBeside(Load, Before) : nullptr;
-  if ((!Beside && !pollyrs::mayPeek(Load, L)) || !isUnwritten(Load, L, AA))
+  if ((!Beside && !pollyrs::mayPeek(Load, L)) || !isInvariant(Load, L, AA))
     return false;
   bool Moved = false;
   bool Invariant = L.makeLoopInvariant(Load.getPointerOperand(), Moved, Before);
@@ -527,7 +527,7 @@ static bool peekAtLoad(LoadInst &Load, Loop &L, Aliases &AA, bool &Changed) {
   for (BasicBlock *BB : L.blocks())
     for (Instruction &I : *BB)
       if (auto *Other = dyn_cast<LoadInst>(&I))
-        if (Other->isSimple() && readSamePlace(Load, *Other) && isUnwritten(*Other, L, AA))
+        if (Other->isSimple() && readSamePlace(Load, *Other) && isInvariant(*Other, L, AA))
           Same.push_back(Other);
   for (LoadInst *Other : Same) {
     Other->replaceAllUsesWith(Found);

@@ -46,7 +46,7 @@ pub use inkwell::llvm_sys::prelude::{
 };
 pub use loops::{PlainLoop, wants_remarks};
 pub use plugin::{PassEntry, RegisteredPass, host_options, register_passes};
-pub use prepare::{CHECK, CONDITIONAL, ERRNO, Hoisting, KEPT, ROW, UNWRITTEN};
+pub use prepare::{CHECK, CONDITIONAL, ERRNO, Hoisting, INVARIANT, KEPT, ROW};
 pub use scev::{ScevExpr, ScevHandleRaw, ScevKind};
 pub use session::{Session, can_extend, link_needed, move_definitions, optimize, redirect};
 pub use source::{

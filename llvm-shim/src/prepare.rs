@@ -57,7 +57,7 @@
 //! branch again, with a load in either arm.
 //!
 //! **Bounds in memory.** In `for (y < im->height) im->pixels[y] = 0;` the stores of bytes might change `im->height`. In front of the loop it is read
-//! once more, and in the loop the load is marked by [`UNWRITTEN`] in a way that lets scalar evolution see the value from before. That this is what the
+//! once more, and in the loop the load is marked by [`INVARIANT`] in a way that lets scalar evolution see the value from before. That this is what the
 //! loop loads is checked at run time, by comparing the place with what the loop writes; in the host's code the marks are taken off again.
 
 //!
@@ -120,7 +120,7 @@ pub const ERRNO: &str = "pollyrs-errno";
 pub const ROW: &str = "pollyrs.row";
 
 /// Metadata on `select true, before, load`: a load and what its place held before the loop, which the model takes it for.
-pub const UNWRITTEN: &str = "pollyrs.unwritten";
+pub const INVARIANT: &str = "pollyrs.invariant";
 
 /// Loops that index by tables, in one function: how many are unrolled, and how many iterations and instructions each may become. The largest
 /// common lattice has 27 velocities.
@@ -455,26 +455,26 @@ impl Session {
     }
 
     /// Reads bounds and base pointers before the outermost loops that do nothing but store, where only the types or the names of pointers leave
-    /// open whether the loop changes them, and marks the loads with [`UNWRITTEN`]. Returns whether there are any.
-    pub fn assume_unwritten(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+    /// open whether the loop changes them, and marks the loads with [`INVARIANT`]. Returns whether there are any.
+    pub fn assume_invariant_loads(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_assume_unwritten(self.raw, f) })
+        Ok(unsafe { sys::prs_assume_invariant_loads(self.raw, f) })
     }
 
-    /// Lets marked loads be known by what they load, and no longer be marked with [`UNWRITTEN`], until this is undone.
-    pub fn suspend_unwritten(&self, f: LLVMValueRef, suspended: bool) -> Result<(), ShimError> {
+    /// Lets marked loads be known by what they load, and no longer be marked with [`INVARIANT`], until this is undone.
+    pub fn suspend_invariant_loads(&self, f: LLVMValueRef, suspended: bool) -> Result<(), ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
-        unsafe { sys::prs_suspend_unwritten(self.raw, f, suspended) };
+        unsafe { sys::prs_suspend_invariant_loads(self.raw, f, suspended) };
         Ok(())
     }
 
     /// Takes the marks off, the suspended ones as well.
-    pub fn restore_unwritten(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+    pub fn restore_invariant_loads(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_restore_unwritten(self.raw, f) })
+        Ok(unsafe { sys::prs_restore_invariant_loads(self.raw, f) })
     }
 
     /// Loops that load the addresses of rows from tables get a version for rows that are equally far apart, which is asked at run time; at most

@@ -212,9 +212,9 @@ unsafe extern "C" {
     pub fn prs_describe_math_calls(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_assume_no_errno(s: *mut RawSession, f: LLVMValueRef) -> bool;
     /// False if a call was lost.
-    pub fn prs_assume_unwritten(s: *mut RawSession, f: LLVMValueRef) -> bool;
-    pub fn prs_suspend_unwritten(s: *mut RawSession, f: LLVMValueRef, suspended: bool);
-    pub fn prs_restore_unwritten(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_assume_invariant_loads(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_suspend_invariant_loads(s: *mut RawSession, f: LLVMValueRef, suspended: bool);
+    pub fn prs_restore_invariant_loads(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_restore_errno(s: *mut RawSession, f: LLVMValueRef) -> bool;
     /// 0 where the expression is not of the kind.
     pub fn prs_scev_product(a: *mut RawAnalyses, factors: *const usize, count: usize) -> usize;

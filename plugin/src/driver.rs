@@ -211,7 +211,7 @@ fn search_function(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Resul
         Phase::Analyses.time(|| run.summaries.note_captures(clone));
     }
     if assumed {
-        settle_unwritten(run, clone)?;
+        settle_invariant_loads(run, clone)?;
     }
     let mut holds = None;
     let (mut compiled, mut rejections);
@@ -274,7 +274,7 @@ fn rewrite(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Result<Option
 
 /// Drops the assumption that what loops load is what its place held before them, where that leaves fewer
 /// loops that can be modelled: values are read before the outermost loop, which may be too large.
-fn settle_unwritten(run: &Run<'_>, clone: LLVMValueRef) -> Result<(), PluginError> {
+fn settle_invariant_loads(run: &Run<'_>, clone: LLVMValueRef) -> Result<(), PluginError> {
     let Run { session, .. } = *run;
     let detect = || -> Result<(bool, usize), PluginError> {
         let analyses = Phase::Analyses.time(|| session.analyses(clone))?;
@@ -284,13 +284,13 @@ fn settle_unwritten(run: &Run<'_>, clone: LLVMValueRef) -> Result<(), PluginErro
     };
     let (divided, with) = detect()?;
     if divided {
-        session.suspend_unwritten(clone, true)?;
+        session.suspend_invariant_loads(clone, true)?;
         let without = detect()?.1;
         // Where nothing is found either way, the remark is of what stands in the way besides.
         if without < with || without == 0 {
-            session.suspend_unwritten(clone, false)?;
+            session.suspend_invariant_loads(clone, false)?;
         } else {
-            session.restore_unwritten(clone)?;
+            session.restore_invariant_loads(clone)?;
         }
     }
     Ok(())

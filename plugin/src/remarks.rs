@@ -107,7 +107,7 @@ pub fn offloaded(with: &Options, f: LLVMValueRef, c: &Compiled) {
         let text = format!("checks that {both} do not overlap{or_one}");
         emit(with, f, RemarkKind::Analysis, Code::AliasCheck, at, &text);
     }
-    for u in &scop.unwritten {
+    for u in &scop.invariant_loads {
         let arrays: Vec<&str> = u.arrays.iter().map(|a| scop.array(*a).display.as_str()).collect();
         let text = format!("checks that stores to {} do not change {}", arrays.join(" and "), u.display);
         emit(with, f, RemarkKind::Analysis, Code::UnwrittenCheck, at, &text);

@@ -95,7 +95,7 @@ pub fn scop(text: &str) -> Scop {
         alias_checks: vec![],
         long: false,
         in_place: vec![],
-        unwritten: vec![],
+        invariant_loads: vec![],
         inspections: vec![],
         appends: vec![],
         promised: vec![],

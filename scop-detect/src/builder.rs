@@ -8,11 +8,11 @@ use crate::appends::Appended;
 use crate::cfg::Cfg;
 use crate::fail::{Fail, Stop, value_location};
 use crate::found::{Chosen, FoundUpdate, Inspected, KnownRange, ParamEntry, Uncovered, WIDE_BOUND};
+use crate::invariant_loads::Assumed;
 use crate::ir::{self, Block, Value, comes_back};
 use crate::place::Place;
 use crate::region::Candidate;
 use crate::remainders::remainder_by_number;
-use crate::unwritten::Assumed;
 use isl::{DimType, PwAff, Set, Space};
 use pollyrs_delinearize::{Known, Residue};
 use pollyrs_isl as isl;
@@ -41,7 +41,7 @@ pub(crate) struct Builder<'a> {
     /// [`crate::DetectOptions::counted_stores`].
     pub counted_stores: bool,
     pub shapes: &'a Known,
-    pub unwritten_loads: &'a Assumed,
+    pub invariant_loads: &'a Assumed,
     /// Blocks that are left out of the model, as they are assumed not to be entered: see [`crate::versions`].
     pub excluded: BTreeSet<Block>,
     /// Where instructions access memory, if that is known: see [`crate::fields`].
@@ -83,7 +83,7 @@ impl<'a> Builder<'a> {
         ctx: isl::Context,
         region: &'a Candidate,
         options: &'a DetectOptions,
-        unwritten_loads: &'a Assumed,
+        invariant_loads: &'a Assumed,
     ) -> Result<Self, Fail> {
         let universe = Set::universe(Space::unit(&ctx)?)?;
         Ok(Builder {
@@ -101,7 +101,7 @@ impl<'a> Builder<'a> {
             outer_counters: BTreeMap::new(),
             counted_stores: options.counted_stores,
             shapes: &options.shapes,
-            unwritten_loads,
+            invariant_loads,
             excluded: BTreeSet::new(),
             residues: BTreeMap::new(),
             chosen: BTreeMap::new(),

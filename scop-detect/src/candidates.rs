@@ -322,7 +322,7 @@ impl Search<'_, '_> {
             Some(l) => self.body(l),
             None => self.beneath(&[c.entry], Some(c.exit), level),
         }
-        // Of parts of a loop that has values read before it ([`crate::unwritten`]), or that moves their
+        // Of parts of a loop that has values read before it ([`crate::invariant_loads`]), or that moves their
         // pointers, it is known that they are parts; the whole says more.
         let changes = |reason: &RejectReason| match reason {
             RejectReason::BaseChanges { .. } => true,

@@ -90,7 +90,7 @@ impl Builder<'_> {
         invariants: &[Value],
     ) -> Result<Scop, Fail> {
         let alias_checks = self.alias_checks(&drafts, &arrays);
-        let unwritten = self.unwritten(&stores(&drafts, &arrays));
+        let invariant_loads = self.invariant_loads(&stores(&drafts, &arrays));
         self.assumptions = self.needed_assumptions()?;
         self.refuse_trivial(&drafts)?;
         let mut looked = self.looked_at(&drafts, &arrays)?;
@@ -162,7 +162,7 @@ impl Builder<'_> {
             region: self.handles(),
             alias_checks,
             in_place,
-            unwritten,
+            invariant_loads,
             inspections,
             appends,
             promised,

@@ -285,14 +285,14 @@ fn has_metadata(v: Value, name: &str) -> bool {
     }
 }
 
-/// Whether a value is a load with what its place held before the loop ([`pollyrs_llvm_shim::UNWRITTEN`]).
-pub(crate) fn is_unwritten_load(v: Value) -> bool {
-    opcode(v) == Some(Op::LLVMSelect) && has_metadata(v, pollyrs_llvm_shim::UNWRITTEN)
+/// Whether a value is a load with what its place held before the loop ([`pollyrs_llvm_shim::INVARIANT`]).
+pub(crate) fn is_invariant_load(v: Value) -> bool {
+    opcode(v) == Some(Op::LLVMSelect) && has_metadata(v, pollyrs_llvm_shim::INVARIANT)
 }
 
 /// Whether a value is a load that the model knows by another value.
 pub(crate) fn is_known_load(v: Value) -> bool {
-    is_unwritten_load(v) || opcode(v) == Some(Op::LLVMSelect) && has_metadata(v, pollyrs_llvm_shim::ROW)
+    is_invariant_load(v) || opcode(v) == Some(Op::LLVMSelect) && has_metadata(v, pollyrs_llvm_shim::ROW)
 }
 
 /// Whether a function looks at tables of rows.

@@ -63,6 +63,7 @@ mod halves;
 mod in_place;
 mod inspect;
 mod instructions;
+mod invariant_loads;
 mod ir;
 mod parts;
 mod pitches;
@@ -83,7 +84,6 @@ mod statements;
 mod strides;
 mod subregions;
 mod trivial;
-mod unwritten;
 mod updates;
 mod versions;
 mod webs;
@@ -182,7 +182,7 @@ pub struct Detection {
     pub scops: Vec<Scop>,
     pub rejections: Vec<Rejection>,
     /// Whether some region was refused for having a part only of what values that were read before a loop
-    /// belong to ([`unwritten`]): without them there may be more.
+    /// belong to ([`invariant_loads`]): without them there may be more.
     pub divided: bool,
     /// isl operations of all attempts, those that failed included.
     pub operations: u64,
@@ -194,7 +194,7 @@ pub fn detect(analyses: &Analyses<'_>, options: &DetectOptions) -> Detection {
     let function = ir::name(analyses.function());
     // A clone under analysis carries the original's name and a suffix.
     let function = function.strip_suffix(".pollyrs").unwrap_or(&function).to_string();
-    let assumed = unwritten::Assumed::new(analyses, &cfg.blocks);
+    let assumed = invariant_loads::Assumed::new(analyses, &cfg.blocks);
     let mut count = options.before.len();
     let mut divided = false;
     let (mut operations, mut in_vain) = (0u64, 0u64);

@@ -558,7 +558,7 @@ impl fmt::Display for ProductTerm {
 /// A value that was read before the region in place of loads in it. They give the same if no store to
 /// `arrays` touches the place, which is compared with the arrays' touched ranges at run time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unwritten {
+pub struct InvariantLoad {
     /// The place: a pointer, known before the region.
     pub address: ValueHandle,
     pub bytes: u32,
@@ -645,7 +645,7 @@ pub struct Scop {
     /// same shape but for the sizes.
     pub in_place: Vec<(ArrayId, ArrayId)>,
     /// Values that were read before the region for what is loaded in it.
-    pub unwritten: Vec<Unwritten>,
+    pub invariant_loads: Vec<InvariantLoad>,
     /// In the order in which they are made.
     pub inspections: Vec<Inspection>,
     pub appends: Vec<Append>,

@@ -53,7 +53,7 @@ impl fmt::Display for Scop {
             let or_one = if self.in_place.contains(&(*a, *b)) { " or one" } else { "" };
             writeln!(f, "  check disjoint {} {}{or_one}", self.array(*a).name, self.array(*b).name)?;
         }
-        for (u, a) in self.unwritten.iter().flat_map(|u| u.arrays.iter().map(move |a| (u, a))) {
+        for (u, a) in self.invariant_loads.iter().flat_map(|u| u.arrays.iter().map(move |a| (u, a))) {
             writeln!(f, "  check {} bytes of {} unwritten by {}", u.bytes, u.display, self.array(*a).name)?;
         }
         for i in &self.inspections {

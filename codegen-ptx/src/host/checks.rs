@@ -158,7 +158,7 @@ impl Gate<'_> {
             let at = device_arrays.iter().position(|d| *d == id)?;
             Some(*extents.entry(at).or_insert_with(|| extent(ir, &ranges[at])))
         };
-        for u in &scop.unwritten {
+        for u in &scop.invariant_loads {
             let place = extent_of_place(ir, host_value(u.address), u.bytes);
             for a in &u.arrays {
                 let Some(written) = of(*a) else { continue };

@@ -57,7 +57,7 @@ impl<'c> Fixture<'c> {
             alias_checks: vec![],
             long: false,
             in_place: vec![],
-            unwritten: vec![],
+            invariant_loads: vec![],
             inspections: vec![],
             appends: vec![],
             promised: vec![],

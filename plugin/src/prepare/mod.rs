@@ -83,7 +83,7 @@ pub fn canonicalise(session: &Session, f: LLVMValueRef) -> Result<(), PluginErro
 /// As [`canonicalise`] behind [`values`], and branches on data become straight-line code, branches to error
 /// blocks calls, and calls that may set `errno` pure. Until [`restore`], `clone` may write memory that the
 /// original does not, and its checks do nothing. Returns whether loads are taken for what their places held
-/// before loops ([`Session::assume_unwritten`]).
+/// before loops ([`Session::assume_invariant_loads`]).
 pub fn flatten(session: &Session, clone: LLVMValueRef) -> Result<bool, PluginError> {
     rewrite(session, clone)?;
     session.assume_no_errors(clone)?;
@@ -91,7 +91,7 @@ pub fn flatten(session: &Session, clone: LLVMValueRef) -> Result<bool, PluginErr
     session.add_differences(clone)?;
     session.divide_checked_rows(clone, MAX_ROWS)?;
     session.mark_rows(clone)?;
-    let assumed = session.assume_unwritten(clone)?;
+    let assumed = session.assume_invariant_loads(clone)?;
     // No pass may run from here on: error blocks are unreachable for now, and marked stores and calls must
     // stay what they are.
     session.divide_accesses(clone, MAX_DIVIDED)?;
@@ -107,7 +107,7 @@ pub fn flatten(session: &Session, clone: LLVMValueRef) -> Result<bool, PluginErr
 pub fn restore(session: &Session, clone: LLVMValueRef) -> Result<(), PluginError> {
     session.forget_origins(clone);
     session.restore_conditions(clone)?;
-    session.restore_unwritten(clone)?;
+    session.restore_invariant_loads(clone)?;
     session.restore_rows(clone)?;
     session.restore_errno(clone)?;
     Ok(session.restore_errors(clone)?)

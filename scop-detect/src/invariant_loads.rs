@@ -2,7 +2,7 @@
 //!
 //! **Problem.** `for (y < im->height) for (x < im->width) im->pixels[y * im->width + x] = 0;` stores bytes,
 //! which may lie anywhere, in `*im` too: then the bound changes. Nobody means that. The working copy reads
-//! such values before the loop ([`pollyrs_llvm_shim::Session::assume_unwritten`]); where the places that they
+//! such values before the loop ([`pollyrs_llvm_shim::Session::assume_invariant_loads`]); where the places that they
 //! were read from lie outside of what the region writes, which is checked at run time, they are what the loop
 //! would read.
 //!
@@ -16,7 +16,7 @@ use crate::fail::Fail;
 use crate::ir::{self, Block, Value};
 use crate::region::Candidate;
 use pollyrs_llvm_shim::{Analyses, LoopId};
-use pollyrs_scop::{ArrayId, RejectReason, Unwritten};
+use pollyrs_scop::{ArrayId, InvariantLoad, RejectReason};
 use std::collections::BTreeMap;
 
 /// A load that is known by a value read before a loop.
@@ -33,7 +33,7 @@ pub(crate) struct Assumed {
 impl Assumed {
     pub fn new(an: &Analyses<'_>, blocks: &[Block]) -> Assumed {
         let mut loops: BTreeMap<LoopId, Vec<Known>> = BTreeMap::new();
-        let marked = blocks.iter().flat_map(|b| ir::instructions(*b)).filter(|v| ir::is_unwritten_load(*v));
+        let marked = blocks.iter().flat_map(|b| ir::instructions(*b)).filter(|v| ir::is_invariant_load(*v));
         for v in marked {
             let (before, load) = (ir::operand(v, 1), ir::operand(v, 2));
             // The outermost loop around the load that is not around the value.
@@ -88,9 +88,9 @@ impl Assumed {
 
 impl Builder<'_> {
     /// The places that the region takes for unwritten. `writes` are the stores to each array.
-    pub fn unwritten(&self, writes: &[(ArrayId, Value, Value)]) -> Vec<Unwritten> {
-        let mut places: Vec<(Value, Unwritten)> = Vec::new();
-        for Known { load, before } in self.unwritten_loads.within(self) {
+    pub fn invariant_loads(&self, writes: &[(ArrayId, Value, Value)]) -> Vec<InvariantLoad> {
+        let mut places: Vec<(Value, InvariantLoad)> = Vec::new();
+        for Known { load, before } in self.invariant_loads.within(self) {
             let Some(address) = ir::address(*before) else { continue };
             let at = places.iter().position(|(v, _)| v == before).unwrap_or_else(|| {
                 let bytes = if ir::is_pointer(*before) { 64 } else { ir::int_bits(*before).unwrap_or(64) }
@@ -98,7 +98,7 @@ impl Builder<'_> {
                 let display = self.name_of(*before);
                 places.push((
                     *before,
-                    Unwritten { address: ir::handle(address), bytes, display, arrays: Vec::new() },
+                    InvariantLoad { address: ir::handle(address), bytes, display, arrays: Vec::new() },
                 ));
                 places.len() - 1
             });

@@ -22,9 +22,9 @@ using pollyrs::Guards;
 using pollyrs::Session;
 
 // On `select true, before, now`: a load, or a quotient of such, and what it was before the loop.
-static constexpr const char UnwrittenMark[] = "pollyrs.unwritten";
+static constexpr const char InvariantMark[] = "pollyrs.invariant";
 // On `select false, before, now`: what is taken for what it is for now.
-static constexpr const char SuspendedMark[] = "pollyrs.unwritten.suspended";
+static constexpr const char SuspendedMark[] = "pollyrs.invariant.suspended";
 
 namespace {
 // What is known before a loop, computed there again where the loop computes it.
@@ -39,7 +39,7 @@ public:
     if (Value *Known = Copies.lookup(V))
       return Known;
     auto *I = cast<Instruction>(V);
-    if (I->hasMetadata(UnwrittenMark)) {
+    if (I->hasMetadata(InvariantMark)) {
       Value *Earlier = cast<SelectInst>(I)->getTrueValue();
       return L.isLoopInvariant(Earlier) ? Earlier : nullptr;
     }
@@ -135,7 +135,7 @@ void mark(Instruction &I, Value &Earlier) {
   auto *Marked = SelectInst::Create(ConstantInt::getTrue(I.getContext()), &Earlier, &I, I.getName());
   Marked->insertBefore(isa<PHINode>(I) ? I.getParent()->getFirstInsertionPt() : std::next(I.getIterator()));
   Marked->setDebugLoc(I.getDebugLoc());
-  Marked->setMetadata(UnwrittenMark, MDNode::get(I.getContext(), {}));
+  Marked->setMetadata(InvariantMark, MDNode::get(I.getContext(), {}));
   I.replaceUsesWithIf(Marked, [&](Use &U) { return U.getUser() != Marked; });
 }
 
@@ -144,8 +144,8 @@ void markTaken(Loop &L) {
   for (PHINode &P : L.getHeader()->phis()) {
     auto *Next = L.getLoopLatch() ? dyn_cast<SelectInst>(P.getIncomingValueForBlock(L.getLoopLatch())) : nullptr;
     Value *First = P.getIncomingValueForBlock(L.getLoopPreheader());
-    bool Known = any_of(P.users(), [](User *U) { return cast<Instruction>(U)->hasMetadata(UnwrittenMark); });
-    if (!Known && Next && Next->hasMetadata(UnwrittenMark) && Next->getTrueValue() == First)
+    bool Known = any_of(P.users(), [](User *U) { return cast<Instruction>(U)->hasMetadata(InvariantMark); });
+    if (!Known && Next && Next->hasMetadata(InvariantMark) && Next->getTrueValue() == First)
       mark(P, *First);
   }
 }
@@ -163,7 +163,7 @@ struct Held {
 const Value *objectOf(const Value *Pointer) {
   const Value *Object = getUnderlyingObject(Pointer, 0);
   auto *Select = dyn_cast<SelectInst>(Object);
-  return Select && (Select->hasMetadata(UnwrittenMark) || Select->hasMetadata("pollyrs.row")) ? Select->getTrueValue() : Object;
+  return Select && (Select->hasMetadata(InvariantMark) || Select->hasMetadata("pollyrs.row")) ? Select->getTrueValue() : Object;
 }
 
 // Whether the stores of the loop leave the place of a load alone if they do not overlap it by chance: none is
@@ -252,14 +252,14 @@ bool isSettled(Value *V, Loop &L, DominatorTree &DT, LoopInfo &LI, SmallPtrSetIm
   // (What was seen is, or no answer is needed any more.)
   if (!I || L.isLoopInvariant(I) || !Seen.insert(I).second)
     return true;
-  if (I->hasMetadata(UnwrittenMark))
+  if (I->hasMetadata(InvariantMark))
     return readsFirst(*cast<SelectInst>(I), L, DT, LI);
   return Depth && !isa<PHINode>(I) &&
          all_of(I->operands(), [&](Use &U) { return isSettled(U, L, DT, LI, Seen, Depth - 1); });
 }
 
 // Marks the loads of one loop. `Nothing` is a variable that is read in place of what must not be read.
-bool assumeUnwritten(Loop &L, Function &F, Session &S, AllocaInst *&Nothing) {
+bool assumeInvariantLoads(Loop &L, Function &F, Session &S, AllocaInst *&Nothing) {
   auto &AA = S.FAM.getResult<AAManager>(F);
   auto &DT = S.FAM.getResult<DominatorTreeAnalysis>(F);
   auto &LI = S.FAM.getResult<LoopAnalysis>(F);
@@ -361,7 +361,7 @@ bool assumeUnwritten(Loop &L, Function &F, Session &S, AllocaInst *&Nothing) {
 
 void assumeWithin(Loop &L, Function &F, Session &S, AllocaInst *&Nothing, bool &Changed) {
   if (L.getLoopPreheader() && onlyStores(L)) {
-    Changed |= assumeUnwritten(L, F, S, Nothing);
+    Changed |= assumeInvariantLoads(L, F, S, Nothing);
     return;
   }
   for (Loop *Inner : L)
@@ -371,7 +371,7 @@ void assumeWithin(Loop &L, Function &F, Session &S, AllocaInst *&Nothing, bool &
 
 extern "C" {
 
-bool prs_assume_unwritten(Session *S, LLVMValueRef FRef) {
+bool prs_assume_invariant_loads(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
   bool Changed = false;
   AllocaInst *Nothing = nullptr;
@@ -382,9 +382,9 @@ bool prs_assume_unwritten(Session *S, LLVMValueRef FRef) {
   return Changed;
 }
 
-void prs_suspend_unwritten(Session *S, LLVMValueRef FRef, bool Suspended) {
+void prs_suspend_invariant_loads(Session *S, LLVMValueRef FRef, bool Suspended) {
   Function &F = *unwrap<Function>(FRef);
-  const char *From = Suspended ? UnwrittenMark : SuspendedMark, *To = Suspended ? SuspendedMark : UnwrittenMark;
+  const char *From = Suspended ? InvariantMark : SuspendedMark, *To = Suspended ? SuspendedMark : InvariantMark;
   for (Instruction &I : instructions(F))
     if (I.hasMetadata(From)) {
       I.setMetadata(From, nullptr);
@@ -394,11 +394,11 @@ void prs_suspend_unwritten(Session *S, LLVMValueRef FRef, bool Suspended) {
   S->FAM.invalidate(F, PreservedAnalyses::none());
 }
 
-bool prs_restore_unwritten(Session *S, LLVMValueRef FRef) {
+bool prs_restore_invariant_loads(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
   SmallVector<SelectInst *, 16> Marked;
   for (Instruction &I : instructions(F))
-    if (I.hasMetadata(UnwrittenMark) || I.hasMetadata(SuspendedMark))
+    if (I.hasMetadata(InvariantMark) || I.hasMetadata(SuspendedMark))
       Marked.push_back(cast<SelectInst>(&I));
   for (SelectInst *Select : Marked) {
     Select->replaceAllUsesWith(Select->getFalseValue());
