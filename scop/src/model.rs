@@ -309,14 +309,14 @@ pub struct Spread {
     /// iteration.
     pub end: ValueHandle,
     /// PHIs whose values are handed on.
-    pub carried: Vec<Carried>,
+    pub loop_carried: Vec<LoopCarried>,
     /// What needs a carried value, in program order: no loads, and nothing that can fail.
     pub after: Vec<ValueHandle>,
 }
 
 /// A value that iterations hand on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Carried {
+pub struct LoopCarried {
     pub phi: ValueHandle,
     /// Its value in the next iteration.
     pub next: ValueHandle,

@@ -74,11 +74,11 @@ impl fmt::Display for Scop {
             if let Some(r) = &s.subregion {
                 writeln!(f, "    subregion of {} blocks and {} loops", r.blocks.len(), r.loops.len())?;
                 for spread in r.loops.iter().filter_map(|l| l.spread.as_ref()) {
-                    let regrouped = spread.carried.iter().filter(|c| c.regrouped.is_some()).count();
+                    let regrouped = spread.loop_carried.iter().filter(|c| c.regrouped.is_some()).count();
                     writeln!(
                         f,
                         "    a loop of iterations side by side, which hand on {} values, {regrouped} of them regrouped",
-                        spread.carried.len()
+                        spread.loop_carried.len()
                     )?;
                 }
             }

@@ -25,7 +25,7 @@ use crate::statement::team::lane;
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::LLVMOpcode;
 use pollyrs_schedule::planted::planted;
-use pollyrs_scop::{Carried, Spread, Statement, UpdateOp, ValueHandle};
+use pollyrs_scop::{LoopCarried, Spread, Statement, UpdateOp, ValueHandle};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Iterations whose values are passed at once.
@@ -60,7 +60,7 @@ pub(super) fn emit<'k, S: Storage<'k>>(
         return internal("a loop that nothing counts");
     };
     let mut entered = Vec::new();
-    for v in spread.counting.iter().map(|c| c.0).chain(spread.carried.iter().map(|c| c.phi)) {
+    for v in spread.counting.iter().map(|c| c.0).chain(spread.loop_carried.iter().map(|c| c.phi)) {
         let phi = host_value(v);
         entered.push((phi, ir.phi(phi.ty(), &[])));
     }
@@ -85,7 +85,7 @@ pub(super) fn emit<'k, S: Storage<'k>>(
     // What is handed on at the beginning: of what may be regrouped, the first thread goes on from it.
     let is_first = ir.icmp(LLVMIntEQ, lane, ir.int32(0));
     let mut handed = Vec::new();
-    for c in &spread.carried {
+    for c in &spread.loop_carried {
         let value = first(c.phi)?;
         handed.push(match &c.regrouped {
             Some((_, identity)) => ir.select(is_first, value, host_value(*identity)),
@@ -96,7 +96,7 @@ pub(super) fn emit<'k, S: Storage<'k>>(
     let base = rounds(k, n, s, &of, (ir.int(0), ROUNDS), &mut handed)?;
     rounds(k, n, s, &of, (base, 0), &mut handed)?;
 
-    for (c, v) in spread.carried.iter().zip(handed) {
+    for (c, v) in spread.loop_carried.iter().zip(handed) {
         let v = match &c.regrouped {
             Some((op, _)) => combined(k, *op, v, lane)?,
             None => v,
@@ -166,7 +166,7 @@ fn rounds<'k, S: Storage<'k>>(
         };
         values.push(alone(k, n, s, of, (iteration, there), &mut now)?);
     }
-    let in_order = spread.carried.iter().any(|c| c.regrouped.is_none());
+    let in_order = spread.loop_carried.iter().any(|c| c.regrouped.is_none());
     for values in values.iter().filter(|_| in_order) {
         let left = match each {
             0 => {
@@ -217,7 +217,7 @@ fn alone<'k, S: Storage<'k>>(
         let (a, b) = (resolve(k, n, a)?, resolve(k, n, b)?);
         values.push((i.address(), ir.binary(LLVMOpcode::LLVMFMul, a, b)));
     }
-    for (c, v) in spread.carried.iter().zip(handed).filter(|(c, _)| c.regrouped.is_some()) {
+    for (c, v) in spread.loop_carried.iter().zip(handed).filter(|(c, _)| c.regrouped.is_some()) {
         n.values.insert(c.phi.address(), *v);
         n.wraps.push(c.next.address());
         emit_instruction(k, n, s, host_value(c.next))?;
@@ -254,7 +254,7 @@ fn once(list: &mut Vec<Value>, values: impl IntoIterator<Item = Value>) {
 
 fn needed(spread: &Spread, body: &[Value]) -> Result<Needed> {
     let after: BTreeSet<usize> = spread.after.iter().map(|v| v.address()).collect();
-    let phis: BTreeSet<usize> = spread.carried.iter().map(|c| c.phi.address()).collect();
+    let phis: BTreeSet<usize> = spread.loop_carried.iter().map(|c| c.phi.address()).collect();
     let alone = |v: Value| !after.contains(&v.address()) && !phis.contains(&v.address());
     // (What comes from elsewhere is known in front of the loop.)
     let inside =
@@ -273,14 +273,15 @@ fn needed(spread: &Spread, body: &[Value]) -> Result<Needed> {
             once(&mut out.values, arguments.into_iter().filter(|v| alone(*v) && inside(*v)));
         }
     }
-    let handed = spread.carried.iter().filter(|c| c.regrouped.is_none()).map(|c| host_value(c.next));
+    let handed = spread.loop_carried.iter().filter(|c| c.regrouped.is_none()).map(|c| host_value(c.next));
     once(&mut out.values, handed.filter(|v| alone(*v) && inside(*v)));
     Ok(out)
 }
 
 /// The instructions that need what is handed on in the program's order.
 fn ordered(spread: &Spread) -> Vec<Value> {
-    let regrouped = |v: &ValueHandle| spread.carried.iter().any(|c| c.regrouped.is_some() && c.next == *v);
+    let regrouped =
+        |v: &ValueHandle| spread.loop_carried.iter().any(|c| c.regrouped.is_some() && c.next == *v);
     spread.after.iter().filter(|v| !regrouped(v)).map(|v| host_value(*v)).collect()
 }
 
@@ -356,8 +357,8 @@ fn step<'k, S: Storage<'k>>(
             false => n.values.insert(*v, passed),
         };
     }
-    let in_order = |c: &&Carried| c.regrouped.is_none();
-    for (c, v) in spread.carried.iter().zip(handed.iter()).filter(|(c, _)| in_order(c)) {
+    let in_order = |c: &&LoopCarried| c.regrouped.is_none();
+    for (c, v) in spread.loop_carried.iter().zip(handed.iter()).filter(|(c, _)| in_order(c)) {
         n.values.insert(c.phi.address(), *v);
     }
     for i in ordered(spread) {
@@ -369,7 +370,7 @@ fn step<'k, S: Storage<'k>>(
             None => emit_instruction(k, n, s, i)?,
         }
     }
-    for (c, v) in spread.carried.iter().zip(handed.iter_mut()).filter(|(c, _)| in_order(c)) {
+    for (c, v) in spread.loop_carried.iter().zip(handed.iter_mut()).filter(|(c, _)| in_order(c)) {
         *v = resolve(k, n, host_value(c.next))?;
     }
     Ok(())

@@ -10,7 +10,7 @@ use crate::kernel::builder::KernelBuilder;
 use crate::kernel::module::{ScalarArg, StencilScalar};
 use crate::kernel::storage::Plain;
 use crate::statement::errno;
-use crate::stencil::iteration::{Carried, iteration};
+use crate::stencil::iteration::{LoopCarried, iteration};
 use crate::stencil::tile::{Arguments, Tile, Values, Version};
 use crate::stencil::{exchange, ramp};
 use inkwell::llvm_sys::LLVMIntPredicate::*;
@@ -206,7 +206,7 @@ fn rows(t: &mut Tile<'_>) -> Result<()> {
     let turns = !plan.unroll.is_multiple_of(plan.slots);
     let slots = if turns { t.slots.clone() } else { Vec::new() };
     let history = vec![VecDeque::new(); plan.nodes.len()];
-    let mut start = Carried { prefetched: BTreeMap::new(), history, slots };
+    let mut start = LoopCarried { prefetched: BTreeMap::new(), history, slots };
     for i in &plan.order {
         if plan.nodes[*i].step.is_none() {
             let rows =
@@ -251,7 +251,7 @@ fn rows(t: &mut Tile<'_>) -> Result<()> {
     t.ramp = false;
     ir.at_end(next);
     let following = ir.phi(ir.i32_type(), &ends.iter().map(|(b, it, _)| (*it, *b)).collect::<Vec<_>>());
-    let mut nexts: Option<Carried> = None;
+    let mut nexts: Option<LoopCarried> = None;
     for (block, _, c) in &mut ends {
         match &mut nexts {
             None => nexts = Some(c.phis(t, *block)),
@@ -317,9 +317,9 @@ fn emit_version(
     t: &mut Tile<'_>,
     it: Value,
     columns: Value,
-    entering: &Carried,
+    entering: &LoopCarried,
     next: Block,
-) -> Result<(Block, Value, Carried)> {
+) -> Result<(Block, Value, LoopCarried)> {
     let ir = t.k.ir;
     let head = ir.append_block(t.function, &format!("{:?}", t.version).to_lowercase());
     t.enter(it)?;

@@ -28,7 +28,7 @@ pub(super) fn iteration(
     now: Value,
     u: i64,
     groups: &[Group],
-    (c, border): (&mut Carried, &mut BTreeMap<usize, Values>),
+    (c, border): (&mut LoopCarried, &mut BTreeMap<usize, Values>),
 ) -> Result<()> {
     let ir = t.k.ir;
     let plan = t.plan;
@@ -203,7 +203,7 @@ fn tests_together(t: &Tile<'_>, nodes: &[usize]) -> bool {
 
 /// The values that an iteration hands to the next.
 #[derive(Clone)]
-pub(crate) struct Carried {
+pub(crate) struct LoopCarried {
     /// Of each input node the rows loaded ahead, the next first.
     pub(crate) prefetched: BTreeMap<usize, VecDeque<Values>>,
     /// `history[node][age - 1]`.
@@ -212,7 +212,7 @@ pub(crate) struct Carried {
     pub(crate) slots: Vec<Value>,
 }
 
-impl Carried {
+impl LoopCarried {
     /// All values, with the nodes they are of (`None`: a slot), in a fixed order.
     pub(crate) fn values(&mut self) -> impl Iterator<Item = (Option<usize>, &mut Value)> {
         let prefetched =
@@ -223,7 +223,7 @@ impl Carried {
     }
 
     /// Each value as a phi in the current block.
-    pub(crate) fn phis(&self, t: &Tile<'_>, before: Block) -> Carried {
+    pub(crate) fn phis(&self, t: &Tile<'_>, before: Block) -> LoopCarried {
         let mut phis = self.clone();
         for (i, v) in phis.values() {
             let ty = i.map_or(t.k.ir.ptr_type(), |i| t.element(i));
@@ -233,7 +233,7 @@ impl Carried {
     }
 
     /// Gives phis their values on another edge.
-    pub(crate) fn add_incoming(&mut self, t: &Tile<'_>, other: &mut Carried, from: Block) {
+    pub(crate) fn add_incoming(&mut self, t: &Tile<'_>, other: &mut LoopCarried, from: Block) {
         for ((_, phi), (_, v)) in self.values().zip(other.values()) {
             t.k.ir.add_incoming(*phi, *v, from);
         }

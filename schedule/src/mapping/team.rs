@@ -109,7 +109,7 @@ fn length(scop: &Scop, site: &Site, domain: &isl::UnionSet) -> Result<Option<Len
         }
         for (at, l) in r.loops.iter().enumerate() {
             let Some(spread) = &l.spread else { continue };
-            ordered |= spread.carried.iter().any(|c| c.regrouped.is_none());
+            ordered |= spread.loop_carried.iter().any(|c| c.regrouped.is_none());
             if found.is_none() {
                 found = elements(s, at, set.clone())?;
             }

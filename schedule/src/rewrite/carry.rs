@@ -12,7 +12,7 @@
 use super::parts::{MAX_GROWTH, copy, extent, fresh, largest_volume, push};
 use super::reduce::next;
 use super::scan::{all_of, counts};
-use super::{Carried, Made};
+use super::{LoopCarried, Made};
 use crate::planted::planted;
 use crate::strategy::volume;
 use crate::tree::{Band, ScheduleTree, Tree, member_map};
@@ -96,8 +96,8 @@ pub(super) fn carry(scop: &Scop, deps: &Dependences, n: usize) -> Result<Option<
     }
     new.schedule = ScheduleTree { domain: all, root }.to_isl()?;
     let id = |k: usize| StmtId(scop.statements.len() + k);
-    let carried = Carried { statement: StmtId(n), before: id(0), behind: stays.then(|| id(1)) };
-    Ok(Some(Made { carried: vec![carried], ..Made::from(new) }))
+    let carried = LoopCarried { statement: StmtId(n), before: id(0), behind: stays.then(|| id(1)) };
+    Ok(Some(Made { loop_carried: vec![carried], ..Made::from(new) }))
 }
 
 /// Whether each instance but the first of its loop reads what the one before wrote.

@@ -46,7 +46,7 @@ pub fn check(
             c.order()?;
             c.values()?;
             c.regrouped()?;
-            c.carried()?;
+            c.loop_carried()?;
             c.divided()?;
             c.overlap()?;
         }
@@ -438,7 +438,7 @@ impl Check<'_> {
     }
 }
 
-mod carried;
+mod loop_carried;
 mod regrouped;
 mod scanned;
 mod versions;

@@ -64,14 +64,14 @@ pub struct Made {
     /// Running totals that were cut into parts; empty if `instances` is of a reduction.
     pub scans: Vec<Scanned>,
     /// Elements of arrays that cells took the place of.
-    pub carried: Vec<Carried>,
+    pub loop_carried: Vec<LoopCarried>,
     /// Statements that have some sizes left, and those that have the others.
     pub versions: Vec<(StmtId, StmtId)>,
 }
 
 /// A statement that reads what its instance before wrote, from a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Carried {
+pub struct LoopCarried {
     pub statement: StmtId,
     /// Copies the element that the first instance reads to the cell.
     pub before: StmtId,
@@ -100,7 +100,7 @@ impl From<Scop> for Made {
             scop,
             instances: BTreeMap::new(),
             scans: Vec::new(),
-            carried: Vec::new(),
+            loop_carried: Vec::new(),
             versions: Vec::new(),
         }
     }

@@ -18,13 +18,13 @@
 use crate::ir::{self, Block, Op, Value, flags, handle, identity};
 use inkwell::llvm_sys::LLVMFastMathAllowReassoc;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntNE};
-use pollyrs_scop::{Carried, Spread, UpdateOp, ValueHandle};
+use pollyrs_scop::{LoopCarried, Spread, UpdateOp, ValueHandle};
 use std::collections::BTreeSet;
 
 /// Larger blocks are left alone: what is handed on runs in each lane.
 const MAX_INSTRUCTIONS: usize = 96;
 /// Values that are handed on.
-const MAX_CARRIED: usize = 8;
+const MAX_LOOP_CARRIED: usize = 8;
 
 /// How the iterations of a loop are spread, if they can be.
 pub(crate) fn spread(header: Block, blocks: &[Block]) -> Option<Spread> {
@@ -46,7 +46,7 @@ pub(crate) fn spread(header: Block, blocks: &[Block]) -> Option<Spread> {
         }
     }
     let end = end(header, &mut counting, inside)?;
-    if carried.len() > MAX_CARRIED {
+    if carried.len() > MAX_LOOP_CARRIED {
         return None;
     }
     let mut after: BTreeSet<Value> = carried.iter().map(|(phi, _)| *phi).collect();
@@ -82,13 +82,13 @@ pub(crate) fn spread(header: Block, blocks: &[Block]) -> Option<Spread> {
     }
     let carried = carried
         .iter()
-        .map(|(phi, next)| Carried {
+        .map(|(phi, next)| LoopCarried {
             phi: handle(*phi),
             next: handle(*next),
             regrouped: regrouped(*phi, *next, &after, inside),
         })
         .collect();
-    Some(Spread { counting, end, carried, after: ordered })
+    Some(Spread { counting, end, loop_carried: carried, after: ordered })
 }
 
 /// By how much `next` is larger than a PHI, a constant.

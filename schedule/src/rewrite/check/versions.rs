@@ -38,7 +38,7 @@ impl Check<'_> {
             return Ok(());
         };
         let rest =
-            self.made.instances.is_empty() && self.made.scans.is_empty() && self.made.carried.is_empty();
+            self.made.instances.is_empty() && self.made.scans.is_empty() && self.made.loop_carried.is_empty();
         let counts = self.new.statements.len() == self.old.statements.len() + 1
             && v.0 == self.old.statements.len()
             && self.new.arrays.len() == self.old.arrays.len();

@@ -295,11 +295,11 @@ fn the_proof_of_what_is_handed_on_sees_mistakes() {
         made.scop.statements[s.0].accesses[access].relation = isl::Map::read(&made.scop.ctx, &text).unwrap();
     };
     replaced(HANDED[0], "takes over another", &|m| {
-        let s = m.carried[0].before;
+        let s = m.loop_carried[0].before;
         relation(m, s, 0, "y[1]");
     });
     replaced(HANDED[2], "stores something else", &|m| {
-        let s = m.carried[0].behind.unwrap();
+        let s = m.loop_carried[0].behind.unwrap();
         relation(m, s, 1, "s[1]");
     });
     replaced(HANDED[0], "hands on what it did not", &|m| {

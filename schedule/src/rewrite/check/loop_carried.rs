@@ -1,4 +1,4 @@
-//! The rule for elements that cells took the place of ([`Carried`]): a statement `S` of the original reads an
+//! The rule for elements that cells took the place of ([`LoopCarried`]): a statement `S` of the original reads an
 //! element of `Y` and writes one. It reads a cell of `X` now and writes one, too. `Before` copies an element
 //! of `Y` to `X`; `Behind`, if there is one, copies `X` to `Y` in place of what `S` wrote.
 //!
@@ -15,7 +15,7 @@
 //! All other accesses are as they were, and the general rule keeps their order.
 
 use super::Check;
-use crate::rewrite::Carried;
+use crate::rewrite::LoopCarried;
 use crate::{Dependences, Result};
 use pollyrs_isl as isl;
 use pollyrs_scop::{
@@ -37,18 +37,20 @@ struct Handed<'a> {
 impl<'a> Check<'a> {
     /// The statements to which the rule of this module applies.
     pub(super) fn hands_on(&self, n: usize) -> bool {
-        self.made.carried.iter().any(|c| c.statement.0 == n)
+        self.made.loop_carried.iter().any(|c| c.statement.0 == n)
     }
 
     /// The cells.
     pub(super) fn handed(&self) -> Vec<ArrayId> {
-        self.made.carried.iter().filter_map(|c| Some(self.handed_by(*c)?.x)).collect()
+        self.made.loop_carried.iter().filter_map(|c| Some(self.handed_by(*c)?.x)).collect()
     }
 
     /// The rule of the module above.
-    pub(super) fn carried(&mut self) -> Result<()> {
-        let [c] = self.made.carried.as_slice() else {
-            self.report(self.made.carried.is_empty(), || "two statements were given cells at once".into());
+    pub(super) fn loop_carried(&mut self) -> Result<()> {
+        let [c] = self.made.loop_carried.as_slice() else {
+            self.report(self.made.loop_carried.is_empty(), || {
+                "two statements were given cells at once".into()
+            });
             return Ok(());
         };
         let alone = self.made.instances.is_empty() && self.made.scans.is_empty() && self.pairs().is_empty();
@@ -67,7 +69,7 @@ impl<'a> Check<'a> {
         Ok(())
     }
 
-    fn handed_by(&self, c: Carried) -> Option<Handed<'a>> {
+    fn handed_by(&self, c: LoopCarried) -> Option<Handed<'a>> {
         let (old, new) = (self.old.statements.get(c.statement.0)?, self.new.statements.get(c.statement.0)?);
         let added = |id: StmtId| {
             self.new.statements[self.old.statements.len()..].get(id.0.checked_sub(self.old.statements.len())?)
