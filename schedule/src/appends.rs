@@ -244,7 +244,7 @@ fn all_of(s: &Statement) -> Result<isl::UnionSet> {
 mod tests {
     use super::*;
     use crate::testing::scop;
-    use pollyrs_scop::{ChosenBy, Reduction, StmtId};
+    use pollyrs_scop::{DataSubscript, Reduction, StmtId};
 
     /// `if (c) out[k] = v` in statements `S`, which read the count from the cell that is their last read, with `T` as the total.
     fn appended(text: &str) -> Scop {
@@ -281,7 +281,7 @@ mod tests {
             let out_access = s.accesses.iter_mut().find(|a| a.array == out).unwrap();
             let rows = if out_access.relation.dim(isl::DimType::Out).unwrap() == 2 { "i0," } else { "" };
             let within = format!("{{ {name}[{own},v] -> out[{rows}v] }}");
-            let values = vec![ChosenBy { value, unsigned: false }];
+            let values = vec![DataSubscript { value, unsigned: false }];
             let relation = isl::Map::read(&ctx, &within).unwrap();
             out_access.within = Some(Within { counters: vec![], values, relation });
             let place = format!("{{ {name}[{own}] -> out_place[{own}] }}");

@@ -18,7 +18,7 @@
 
 use crate::builder::Builder;
 use crate::fail::{Fail, Stop};
-use crate::found::{Chosen, Draft};
+use crate::found::{Draft, FoundSubscript};
 use crate::ir::{self, Block, Op, Pred, Value};
 use crate::place::Place;
 use crate::scatters::Subscripts;
@@ -104,7 +104,7 @@ impl Builder<'_> {
     }
 
     /// Of a count that is extended by zeros the count itself is the value.
-    pub fn choose_count(&self, c: &mut Chosen) {
+    pub fn choose_count(&self, c: &mut FoundSubscript) {
         if ir::opcode(c.value) == Some(Op::LLVMZExt) && self.count_of(ir::operand(c.value, 0)).is_some() {
             (c.value, c.unsigned) = (ir::operand(c.value, 0), true);
         }
@@ -148,8 +148,8 @@ impl Builder<'_> {
     /// The count that alone chooses the element of a store, and how much it goes up at least in an iteration that
     /// makes the store.
     pub fn appends(&self, store: Value) -> Option<(Value, i64)> {
-        let [chosen] = &self.chosen.get(&store)?[..] else { return None };
-        let count = self.count_of(chosen.value)?;
+        let [subscript] = &self.data_subscripts.get(&store)?[..] else { return None };
+        let count = self.count_of(subscript.value)?;
         let block = ir::parent(store)?;
         // Once in an iteration.
         if self.an.innermost_loop(block) != Some(count.owner) || ir::opcode(store) != Some(Op::LLVMStore) {
@@ -157,7 +157,7 @@ impl Builder<'_> {
         }
         let known = self.conditions_before(block, count.owner);
         let (least, _) = between(count.added, &known, MAX_DEPTH)?;
-        (least > 0).then_some((chosen.value, least))
+        (least > 0).then_some((subscript.value, least))
     }
 
     /// Conditions that hold, or don't, in an iteration of the loop that gets to `block`.

@@ -7,7 +7,7 @@ use crate::DetectOptions;
 use crate::appends::Appended;
 use crate::cfg::Cfg;
 use crate::fail::{Fail, Stop, value_location};
-use crate::found::{Chosen, FoundUpdate, Inspected, KnownRange, ParamEntry, Uncovered, WIDE_BOUND};
+use crate::found::{FoundSubscript, FoundUpdate, Inspected, KnownRange, ParamEntry, Uncovered, WIDE_BOUND};
 use crate::invariant_loads::Assumed;
 use crate::ir::{self, Block, Value, comes_back};
 use crate::place::Place;
@@ -46,8 +46,8 @@ pub(crate) struct Builder<'a> {
     pub excluded: BTreeSet<Block>,
     /// Where instructions access memory, if that is known: see [`crate::fields`].
     pub residues: BTreeMap<Value, (Value, Option<Residue>)>,
-    /// What data chooses of the addresses of loads: see [`crate::chosen`].
-    pub chosen: BTreeMap<Value, Vec<Chosen>>,
+    /// What data chooses of the addresses of loads: see [`crate::data_subscripts`].
+    pub data_subscripts: BTreeMap<Value, Vec<FoundSubscript>>,
     /// What stores do to elements that data chooses, by store: see [`crate::updates`].
     pub updates: BTreeMap<Value, FoundUpdate>,
     /// Arrays that are appended to: see [`crate::appends`].
@@ -104,7 +104,7 @@ impl<'a> Builder<'a> {
             invariant_loads,
             excluded: BTreeSet::new(),
             residues: BTreeMap::new(),
-            chosen: BTreeMap::new(),
+            data_subscripts: BTreeMap::new(),
             updates: BTreeMap::new(),
             appended: Vec::new(),
             promised: BTreeSet::new(),

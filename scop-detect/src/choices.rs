@@ -1,4 +1,4 @@
-//! The values that an integer computed from data may have: see [`crate::chosen`].
+//! The values that an integer computed from data may have: see [`crate::data_subscripts`].
 //!
 //! **Problem.** `min(max(y, 0), h - 1)` is between 0 and `h - 1` for any `y`, an `unsigned char` below 256,
 //! and `best` in `if (…) best = j;` one of the values of `j` before, or what it was set to in front of the
@@ -28,7 +28,7 @@ const MAX_PIECES: u32 = 4;
 impl Builder<'_> {
     /// The signed value of `e`, if it is affine whatever the parameters are; what is known before the region
     /// may be assumed not to wrap, and what the counters alone give if that is asked for
-    /// ([`crate::chosen::Chosen::assuming`]).
+    /// ([`crate::data_subscripts::FoundSubscript::assuming`]).
     pub fn affine(&mut self, e: &ScevExpr, place: &Place) -> Result<Option<PwAff>, Fail> {
         let value = match self.is_invariant(e) || self.assuming && !self.has_unknown(e) {
             true => self.exact(e, place),

@@ -14,7 +14,7 @@
 use crate::builder::Builder;
 use crate::fail::{Fail, Stop};
 use crate::flow::Flow;
-use crate::found::Chosen;
+use crate::found::FoundSubscript;
 use crate::ir::{self, Value};
 use crate::place::Place;
 use isl::{DimType, Set};
@@ -44,7 +44,7 @@ impl Builder<'_> {
         self.counted_accesses.insert(load);
         self.inspecting = true;
         let fine = self.trial(|me| match me.counted(flow, place)? {
-            Some(_) => me.chosen_access(flow, load, base, place.clone()).map(drop),
+            Some(_) => me.data_dependent_access(flow, load, base, place.clone()).map(drop),
             None => Err(Fail::new(RejectReason::LoopExits { blocker: None }, me.region.entry)),
         });
         self.inspecting = false;
@@ -107,7 +107,7 @@ impl Builder<'_> {
             let extra = (whole.dims() - place.dims()) as u32;
             let own = own.insert_dims(DimType::Set, place.dims() as u32, extra)?;
             whole.domain = whole.domain.add_dims(DimType::Set, 1)?.intersect(own)?;
-            whole.values.push(Chosen { scev, value, unsigned: false, assuming: false });
+            whole.values.push(FoundSubscript { scev, value, unsigned: false, assuming: false });
         }
         let last = match self.exact(&count, &whole) {
             Ok(last) => last,

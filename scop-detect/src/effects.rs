@@ -101,7 +101,7 @@ impl Builder<'_> {
     }
 
     pub fn effects(&mut self, flow: &Flow) -> Result<Effects, Fail> {
-        self.find_chosen(flow)?;
+        self.find_data_subscripts(flow)?;
         let mut fx = Effects::default();
         let mut stores = Vec::new();
         let mut within = Vec::new();
@@ -130,7 +130,7 @@ impl Builder<'_> {
             for v in stores {
                 e.tree.insert(self.cfg.position(v), v);
                 self.read_count(flow, &mut fx, &mut e, v)?;
-                for o in [ir::operand(v, 0)].into_iter().chain(self.chosen_by(v)) {
+                for o in [ir::operand(v, 0)].into_iter().chain(self.subscript_values(v)) {
                     self.resolve(flow, &mut fx, &mut e, o)?;
                 }
             }
@@ -141,7 +141,7 @@ impl Builder<'_> {
             let place = self.place(flow, block, Some(v))?;
             let mut e = new_effect(block, self.cfg.position(v).1, Out::Store(v), &place, true);
             self.read_count(flow, &mut fx, &mut e, v)?;
-            for o in [ir::operand(v, 0)].into_iter().chain(self.chosen_by(v)) {
+            for o in [ir::operand(v, 0)].into_iter().chain(self.subscript_values(v)) {
                 self.resolve(flow, &mut fx, &mut e, o)?;
             }
             fx.effects.push(e);
@@ -511,7 +511,7 @@ impl Builder<'_> {
     fn execute(&mut self, flow: &Flow, fx: &mut Effects, e: &mut Effect, v: Value) -> Result<(), Fail> {
         check_body(v)?;
         e.tree.insert(self.cfg.position(v), v);
-        for o in inputs(v).into_iter().chain(self.chosen_by(v)) {
+        for o in inputs(v).into_iter().chain(self.subscript_values(v)) {
             self.resolve(flow, fx, e, o)?;
         }
         Ok(())
@@ -533,7 +533,7 @@ impl Builder<'_> {
         }
         e.tree.insert(self.cfg.position(v), v);
         let from = if phi { ir::incoming(v).into_iter().map(|(x, _)| x).collect() } else { inputs(v) };
-        for o in from.into_iter().chain(self.chosen_by(v)) {
+        for o in from.into_iter().chain(self.subscript_values(v)) {
             self.resolve(flow, fx, e, o)?;
         }
         Ok(())
@@ -606,7 +606,7 @@ impl Builder<'_> {
         }
         match ir::opcode(v) {
             Some(Op::LLVMPHI) => Ok(true),
-            Some(Op::LLVMLoad) if self.chosen.contains_key(&v) => Ok(false),
+            Some(Op::LLVMLoad) if self.data_subscripts.contains_key(&v) => Ok(false),
             Some(Op::LLVMLoad) => Ok(check_body(v).is_ok() && !fx.written.contains(&base_of(self, v)?)),
             _ if check_body(v).is_err() || is_expensive(v) => Ok(false),
             _ => {

@@ -6,7 +6,7 @@ use isl::{PwAff, Set};
 use pollyrs_delinearize::Polynomial;
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{LoopId, ScevExpr};
-use pollyrs_scop::{AssumptionKind, ChosenBy, ProductRange, Statement, UpdateOp};
+use pollyrs_scop::{AssumptionKind, DataSubscript, ProductRange, Statement, UpdateOp};
 
 /// 64-bit parameters are checked at run time to lie within ±2^46, so that 64-bit address arithmetic cannot
 /// wrap.
@@ -24,7 +24,7 @@ pub(crate) struct ParamEntry {
 
 /// A value that is a dimension of a place.
 #[derive(Clone, Debug)]
-pub(crate) struct Chosen {
+pub(crate) struct FoundSubscript {
     pub scev: ScevExpr,
     pub value: Value,
     /// `value` is narrower than `scev`, which extends it by zeros.
@@ -33,10 +33,10 @@ pub(crate) struct Chosen {
     pub assuming: bool,
 }
 
-impl Chosen {
+impl FoundSubscript {
     /// For the model.
-    pub fn describe(&self) -> ChosenBy {
-        ChosenBy { value: handle(self.value), unsigned: self.unsigned }
+    pub fn describe(&self) -> DataSubscript {
+        DataSubscript { value: handle(self.value), unsigned: self.unsigned }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! **Problem.** What such a subscript may be is in the data. The host can look: it finds the least and the
 //! largest of all integers that the loads may load, before the SCoP runs, and these are parameters,
-//! `idx_min <= idx[i] <= idx_max`. Then the load is one of [`crate::chosen`]'s, with bounds that are
+//! `idx_min <= idx[i] <= idx_max`. Then the load is one of [`crate::data_subscripts`]'s, with bounds that are
 //! parameters, and all else (shapes, overlaps, overflow) is assumed and checked as for any parameter.
 //!
 //! **Invariants.** Inspected memory is not written by the SCoP: not under the same base (refused here), nor
@@ -78,7 +78,7 @@ impl Builder<'_> {
         };
         // A load that chooses its own element is never known before.
         let inspecting = std::mem::replace(&mut self.inspecting, false);
-        let fine = self.trial(|me| me.chosen_access(flow, load, base, place).map(drop));
+        let fine = self.trial(|me| me.data_dependent_access(flow, load, base, place).map(drop));
         self.inspecting = inspecting;
         if fine?.is_err() {
             return Ok(None);
@@ -121,12 +121,12 @@ impl Builder<'_> {
     /// The inspections that the element of a load depends on.
     fn inspected_by(&self, load: Value) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();
-        for c in self.chosen.get(&load).into_iter().flatten() {
+        for c in self.data_subscripts.get(&load).into_iter().flatten() {
             let mut work = vec![c.value];
             while let Some(v) = work.pop() {
                 match self.inspections.iter().position(|i| i.loads.contains(&v)) {
                     Some(n) if found.insert(n) => {
-                        work.extend(self.inspections[n].loads.iter().flat_map(|l| self.chosen_by(*l)));
+                        work.extend(self.inspections[n].loads.iter().flat_map(|l| self.subscript_values(*l)));
                     }
                     Some(_) => {}
                     None if self.defined_inside(v) && ir::opcode(v) != Some(Op::LLVMPHI) => {

@@ -1,6 +1,6 @@
 //! Where an expression is evaluated.
 
-use crate::found::Chosen;
+use crate::found::FoundSubscript;
 use crate::ir::Value;
 use isl::{Set, Space};
 use pollyrs_isl as isl;
@@ -12,8 +12,8 @@ use pollyrs_llvm_shim::{LoopId, ScevExpr};
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     pub loops: Vec<LoopId>,
-    /// Values of the program that are dimensions: see [`crate::chosen`].
-    pub values: Vec<Chosen>,
+    /// Values of the program that are dimensions: see [`crate::data_subscripts`].
+    pub values: Vec<FoundSubscript>,
     pub domain: Set,
     /// For messages.
     pub inst: Option<Value>,

@@ -43,8 +43,8 @@ struct Key {
 impl Builder<'_> {
     /// The load of the integer that alone chooses the element of a store, if it is inspected.
     pub fn listed(&self, store: Value) -> Option<(Value, usize)> {
-        let [chosen] = &self.chosen.get(&store)?[..] else { return None };
-        let mut v = chosen.value;
+        let [subscript] = &self.data_subscripts.get(&store)?[..] else { return None };
+        let mut v = subscript.value;
         while matches!(ir::opcode(v), Some(Op::LLVMSExt | Op::LLVMZExt)) {
             v = ir::operand(v, 0);
         }

@@ -12,7 +12,7 @@ use crate::builder::Builder;
 use crate::effects::{Effect, Effects, Out};
 use crate::fail::{Fail, block_location, value_location};
 use crate::flow::{Flow, Subregion};
-use crate::found::{Chosen, Draft};
+use crate::found::{Draft, FoundSubscript};
 use crate::ir::{self, Op, Value, handle};
 use crate::place::Place;
 use crate::scalars::{Cell, CellKind};
@@ -93,7 +93,7 @@ impl Builder<'_> {
                 any = true;
                 if self.reported.contains(&call) {
                     // Where the check fails, what is computed from the data that it looks at may be anything: no address may depend on that.
-                    if self.chosen.values().any(|c| !c.is_empty()) {
+                    if self.data_subscripts.values().any(|c| !c.is_empty()) {
                         let blocker = self.condition_name(ir::operand(call, 0));
                         let obstacle = "a subscript depends on data".to_string();
                         return Err(Fail::at(RejectReason::CheckBeside { blocker, obstacle }, call));
@@ -298,7 +298,8 @@ impl Builder<'_> {
                     Some(within) => within,
                     None => Place::new(e.loops.clone(), e.domain.clone(), Some(v)),
                 };
-                let raw = self.chosen_access(flow, v, base, place).map_err(|f| self.no_update(v, f))?;
+                let raw =
+                    self.data_dependent_access(flow, v, base, place).map_err(|f| self.no_update(v, f))?;
                 let own = (Owner { draft: n, stored }, raw);
                 match bases.iter_mut().find(|(b, _)| *b == base) {
                     Some((_, found)) => found.push(own),
@@ -479,7 +480,7 @@ fn may_access(access: Access, draft: &Draft, loops: &[LoopId], place: &Place) ->
     let outer = draft.loops.len();
     let inner = &place.loops[outer..];
     let counters = inner.iter().filter_map(|l| loops.iter().position(|o| o == l)).collect();
-    let values = place.values.iter().map(Chosen::describe).collect();
+    let values = place.values.iter().map(FoundSubscript::describe).collect();
     let more = place.dims() - outer;
     let reached = place.domain.clone().set_tuple_name(&draft.name)?;
     let touched = access.relation.clone().intersect_domain(reached)?;

@@ -197,10 +197,10 @@ impl Builder<'_> {
     /// Marks a store whose load has an element that data chooses: the same one.
     pub fn find_update(&mut self, store: Value) {
         if let Some(found) = self.update_of(store)
-            && let Some(chosen) = self.chosen.get(&found.load).cloned()
+            && let Some(chosen) = self.data_subscripts.get(&found.load).cloned()
         {
             if !found.ordered {
-                self.chosen.insert(store, chosen);
+                self.data_subscripts.insert(store, chosen);
             }
             self.updates.insert(store, found);
         }
@@ -209,13 +209,13 @@ impl Builder<'_> {
     /// Why a store under a subscript that data chooses can't be modelled, when it is neither an update nor
     /// one of a list.
     pub fn not_apart(&mut self, flow: &Flow, store: Value) -> Fail {
-        self.chosen.remove(&store);
+        self.data_subscripts.remove(&store);
         let (base, place) = match (base_of(self, store), self.place_of(flow, store)) {
             (Ok(base), Some(place)) => (base, place),
             (Err(fail), _) => return fail,
             _ => return Fail::at(RejectReason::ControlFlow, store),
         };
-        let fail = match self.chosen_access(flow, store, base, place) {
+        let fail = match self.data_dependent_access(flow, store, base, place) {
             Err(fail) => fail,
             Ok(_) => {
                 let (array, blocker) = (self.name_of(base), "data".to_string());
@@ -243,8 +243,10 @@ impl Builder<'_> {
             for a in d.statement.accesses.iter().filter(|a| a.kind != AccessKind::Read) {
                 let AccessValue::Instruction(v) = a.value else { continue };
                 let store = v.address() as Value;
-                if let Some(found) =
-                    self.updates.get(&store).filter(|f| !f.ordered && self.chosen.contains_key(&store))
+                if let Some(found) = self
+                    .updates
+                    .get(&store)
+                    .filter(|f| !f.ordered && self.data_subscripts.contains_key(&store))
                 {
                     d.statement.updates.push(Update {
                         load: handle(found.load),

@@ -248,7 +248,7 @@ pub struct Within {
     /// Indices into [`Subregion::loops`], outermost first; each counts from 0 by 1.
     pub counters: Vec<usize>,
     /// Values of the statement that choose the element.
-    pub values: Vec<ChosenBy>,
+    pub values: Vec<DataSubscript>,
     /// `[params] -> { Stmt[i..., counters..., values...] -> Array[subscripts...] }`, single-valued and total.
     pub relation: isl::Map,
 }
@@ -263,7 +263,7 @@ impl Within {
 /// An integer that the statement computes, reads or is given, and that a subscript depends on: `in[i]` of
 /// `table[in[i]]`. What values it may have is part of [`Access::relation`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ChosenBy {
+pub struct DataSubscript {
     pub value: ValueHandle,
     /// Read as an unsigned number.
     pub unsigned: bool,

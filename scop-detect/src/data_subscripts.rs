@@ -24,7 +24,7 @@ use crate::builder::Builder;
 use crate::choices::{divisor, is_bounded};
 use crate::fail::{Fail, Stop};
 use crate::flow::Flow;
-use crate::found::Chosen;
+use crate::found::FoundSubscript;
 use crate::ir::{self, Block, Op, Value};
 use crate::place::Place;
 use isl::{DimType, Set};
@@ -41,12 +41,12 @@ const MAX_VALUES: usize = 64;
 
 impl Builder<'_> {
     /// What the load `v` needs to know its element, apart from the iteration.
-    pub fn chosen_by(&self, v: Value) -> Vec<Value> {
-        self.chosen.get(&v).into_iter().flatten().map(|c| c.value).collect()
+    pub fn subscript_values(&self, v: Value) -> Vec<Value> {
+        self.data_subscripts.get(&v).into_iter().flatten().map(|c| c.value).collect()
     }
 
     /// Fills in [`Builder::chosen`].
-    pub fn find_chosen(&mut self, flow: &Flow) -> Result<(), Fail> {
+    pub fn find_data_subscripts(&mut self, flow: &Flow) -> Result<(), Fail> {
         let within = flow.subregions.iter().flat_map(|s| s.blocks.iter().copied());
         let blocks: Vec<Block> = flow.order.iter().copied().chain(within).collect();
         for load in blocks.into_iter().flat_map(ir::instructions) {
@@ -88,14 +88,15 @@ impl Builder<'_> {
                     continue;
                 }
                 found.iter_mut().for_each(|c| c.assuming = assuming);
-                self.chosen.insert(load, found);
+                self.data_subscripts.insert(load, found);
                 self.inspecting = inspecting;
-                let fine = self.trial(|me| me.chosen_access(flow, load, base, place.clone()).map(drop));
+                let fine =
+                    self.trial(|me| me.data_dependent_access(flow, load, base, place.clone()).map(drop));
                 self.inspecting = false;
                 if fine?.is_ok() {
                     break;
                 }
-                self.chosen.remove(&load);
+                self.data_subscripts.remove(&load);
             }
         }
         Ok(())
@@ -108,7 +109,7 @@ impl Builder<'_> {
         };
         let scope = ir::parent(store).and_then(|p| self.an.innermost_loop(p));
         let e = self.an.scev(ir::address(store).unwrap_or(store), scope);
-        if self.chosen.contains_key(&store) || !self.has_unknown(&e) {
+        if self.data_subscripts.contains_key(&store) || !self.has_unknown(&e) {
             return Ok(());
         }
         let affine = self.trial(|me| me.raw_access(store, base, place.clone()).map(drop))?;
@@ -124,13 +125,15 @@ impl Builder<'_> {
         let mut fine = found.len() == 1;
         if fine {
             found.iter_mut().for_each(|c| self.choose_count(c));
-            self.chosen.insert(store, found);
-            fine = self.trial(|me| me.chosen_access(flow, store, base, place.clone()).map(drop))?.is_ok()
+            self.data_subscripts.insert(store, found);
+            fine = self
+                .trial(|me| me.data_dependent_access(flow, store, base, place.clone()).map(drop))?
+                .is_ok()
                 && (self.listed(store).is_some() || self.appends(store).is_some());
         }
         self.inspecting = false;
         if !fine {
-            self.chosen.remove(&store);
+            self.data_subscripts.remove(&store);
         }
         Ok(())
     }
@@ -153,14 +156,14 @@ impl Builder<'_> {
 
     /// The offset of a load or store from its base, for the iterations of `place` and the values that data
     /// chooses.
-    pub fn chosen_access(
+    pub fn data_dependent_access(
         &mut self,
         flow: &Flow,
         inst: Value,
         base: Value,
         place: Place,
     ) -> Result<Raw, Fail> {
-        let chosen = self.chosen.get(&inst).cloned().unwrap_or_default();
+        let chosen = self.data_subscripts.get(&inst).cloned().unwrap_or_default();
         if chosen.is_empty() && !self.counted_accesses.contains(&inst) {
             let place = self.without_wide_loops(place)?;
             return self.raw_access(inst, base, place);
@@ -169,7 +172,7 @@ impl Builder<'_> {
         let mut whole = place.clone();
         for c in chosen {
             // { [i, earlier values, v] }
-            let own = self.values_of_chosen(flow, &c, &place)?;
+            let own = self.values_of_subscript(flow, &c, &place)?;
             let own = own.insert_dims(DimType::Set, place.dims() as u32, whole.values.len() as u32)?;
             whole.domain = whole.domain.add_dims(DimType::Set, 1)?.intersect(own)?;
             whole.values.push(c);
@@ -209,14 +212,14 @@ impl Builder<'_> {
     }
 
     /// What a chosen value may be, if it is used.
-    fn values_of_chosen(&mut self, flow: &Flow, c: &Chosen, place: &Place) -> Result<Set, Fail> {
+    fn values_of_subscript(&mut self, flow: &Flow, c: &FoundSubscript, place: &Place) -> Result<Set, Fail> {
         let outer = std::mem::replace(&mut self.assuming, c.assuming);
         let own = self.values_if_used(flow, c, place);
         self.assuming = outer;
         own
     }
 
-    fn values_if_used(&mut self, flow: &Flow, c: &Chosen, place: &Place) -> Result<Set, Fail> {
+    fn values_if_used(&mut self, flow: &Flow, c: &FoundSubscript, place: &Place) -> Result<Set, Fail> {
         if let ScevKind::ZeroExtend(x) = &c.scev.kind
             && ir::is_extension_of_natural(c.value)
         {
@@ -342,7 +345,7 @@ impl Builder<'_> {
         load: Value,
         e: &ScevExpr,
         place: &Place,
-        found: &mut Vec<Chosen>,
+        found: &mut Vec<FoundSubscript>,
     ) -> Result<(), Fail> {
         if !self.has_unknown(e) || found.iter().any(|c| c.scev.handle == e.handle) {
             return Ok(());
@@ -402,7 +405,7 @@ impl Builder<'_> {
         load: Value,
         e: &ScevExpr,
         place: &Place,
-        found: &mut Vec<Chosen>,
+        found: &mut Vec<FoundSubscript>,
     ) -> Result<(), Fail> {
         if !self.has_unknown(e) || found.iter().any(|c| c.scev.handle == e.handle) {
             return Ok(());
@@ -422,7 +425,7 @@ impl Builder<'_> {
     }
 
     /// The instruction from which the address of `load` is computed and that gives `e`.
-    fn computed(&self, load: Value, e: &ScevExpr) -> Option<Chosen> {
+    fn computed(&self, load: Value, e: &ScevExpr) -> Option<FoundSubscript> {
         let (inner, unsigned) = match &e.kind {
             ScevKind::ZeroExtend(x) => (Some(x.handle), true),
             ScevKind::SignExtend(x) => (Some(x.handle), false),
@@ -438,10 +441,15 @@ impl Builder<'_> {
             if ir::int_bits(v).is_some() {
                 let own = self.an.scev(v, scope).handle;
                 if own == e.handle {
-                    return Some(Chosen { scev: e.clone(), value: v, unsigned: false, assuming: false });
+                    return Some(FoundSubscript {
+                        scev: e.clone(),
+                        value: v,
+                        unsigned: false,
+                        assuming: false,
+                    });
                 }
                 if Some(own) == inner {
-                    narrower = Some(Chosen { scev: e.clone(), value: v, unsigned, assuming: false });
+                    narrower = Some(FoundSubscript { scev: e.clone(), value: v, unsigned, assuming: false });
                 }
             }
             match ir::opcode(v) {
