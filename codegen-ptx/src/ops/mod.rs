@@ -4,9 +4,9 @@
 pub(crate) mod bulk;
 pub(crate) mod copies;
 pub(crate) mod divisors;
-pub(crate) mod early;
 pub(crate) mod elements;
 pub(crate) mod fast_division;
+pub(crate) mod load_hoisting;
 pub(crate) mod mma;
 pub(crate) mod packed;
 pub(crate) mod pinned;

@@ -17,7 +17,7 @@
 
 use crate::ir::builder::Ir;
 use crate::ir::llvm::*;
-use crate::ops::early::{base, is_noalias, nature};
+use crate::ops::load_hoisting::{base, is_noalias, nature};
 use inkwell::llvm_sys::{LLVMIntPredicate, LLVMLinkage, LLVMOpcode, LLVMTypeKind};
 use std::collections::BTreeMap;
 

@@ -17,7 +17,7 @@ use crate::ir::types::llvm_elem;
 use crate::kernel::builder::{KernelBuilder, invariant};
 use crate::kernel::plan::{Plan, plan};
 use crate::kernel::storage::{Element, Storage, Stored};
-use crate::ops::{early, updates};
+use crate::ops::{load_hoisting, updates};
 use crate::statement::cell::{cell_align, cell_type, scalar_size};
 use crate::statement::{call, errno, inner, subregion, team};
 use inkwell::llvm_sys::LLVMOpcode;
@@ -299,7 +299,7 @@ fn read_cell<'k, S: Storage<'k>>(
     let read = team::loaded(k, a, wide, |k| {
         k.ir.note(&what, &k.scop.array(a.array).display);
         let read = k.ir.load_aligned(wide, from, cell_align(k, a, v));
-        early::mark(k, (id, at), read);
+        load_hoisting::mark(k, (id, at), read);
         Ok(read)
     })?;
     Ok(if wide == ty { read } else { k.ir.trunc(read, ty) })
@@ -498,7 +498,7 @@ fn emit_access<'k, S: Storage<'k>>(
                 false => k.ir.note(&n.what, display),
             }
             let load = k.ir.load_aligned(ty, from, align);
-            early::mark(k, (n.id, at), load);
+            load_hoisting::mark(k, (n.id, at), load);
             Ok(load)
         })?;
         return Ok(Some(load));

@@ -19,7 +19,7 @@ use inkwell::llvm_sys::LLVMOpcode;
 use pollyrs_scop::StmtId;
 use std::collections::BTreeSet;
 
-const KIND: &str = "pollyrs.early";
+const KIND: &str = "pollyrs.hoistable";
 /// Bytes of a thread's registers for values that wait: half of them.
 const WAITING: u64 = 512;
 
