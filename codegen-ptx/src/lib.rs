@@ -36,10 +36,10 @@ pub use device::library::{MathLibrary, PtxOptions, find_math_library};
 pub use device::machine::DeviceModule;
 pub use device::ptx::{assemble, lower_ptx, prepare_early_ptx, prepare_ptx};
 pub use host::emit::{blocks, check_live_outs, emit, live_outs, prepare, rename};
-pub use host::hold::{
+pub use host::plan::{Entry, HostPlan, Image, ImageKind};
+pub use host::residency::{
     ALL_OBJECTS, Borrowing, Held, MAX_OBJECTS, Release, emit_releases, hold_slot, known_table, placeholders,
 };
-pub use host::plan::{Entry, HostPlan, Image, ImageKind};
 pub use ir::error::{CodegenError, Result};
 pub use ir::llvm::handle_of_block;
 pub use kernel::module::{FusedKernels, KernelInfo, KernelModule, ScalarArg};

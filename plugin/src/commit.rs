@@ -5,9 +5,9 @@ use crate::base::error::PluginError;
 use crate::base::options::Options;
 use crate::base::timing::Phase;
 use crate::compiled::Compiled;
-use crate::holds;
 use crate::ir;
 use crate::remarks;
+use crate::residency;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_codegen_ptx as codegen;
 use pollyrs_llvm_shim::ir::Value;
@@ -61,7 +61,7 @@ pub struct Rewrite<'a> {
     pub options: &'a Options,
     /// isl operations a SCoP.
     pub budget: u64,
-    pub holds: Option<&'a holds::Plan>,
+    pub residency: Option<&'a residency::Plan>,
     /// What functions that work with their callers' holds became, by function.
     pub extended: &'a RefCell<BTreeMap<usize, LLVMValueRef>>,
 }
@@ -94,7 +94,7 @@ pub fn rewrite(
 }
 
 /// A call gets the hold in `slot`.
-fn lend_hold(with: &Rewrite<'_>, slot: Value, lend: &holds::Lend) -> Result<(), PluginError> {
+fn lend_hold(with: &Rewrite<'_>, slot: Value, lend: &residency::Lend) -> Result<(), PluginError> {
     let module = with.session.ir();
     let known = with.extended.borrow().get(&(lend.callee as usize)).copied();
     let extended = match known {
@@ -118,11 +118,11 @@ fn rewrite_clone(
     compiled: &mut [Compiled],
     added: &mut Vec<Value>,
 ) -> Result<(), PluginError> {
-    let Rewrite { session, options, budget, holds, .. } = *with;
-    let borrowing = holds.and_then(holds::Plan::borrowing);
+    let Rewrite { session, options, budget, residency, .. } = *with;
+    let borrowing = residency.and_then(residency::Plan::borrowing);
     // SAFETY: the working copy, whose analyses are gone.
     let copy = unsafe { Value::new(clone) };
-    let slot = holds.map(|_| codegen::hold_slot(copy, borrowing));
+    let slot = residency.map(|_| codegen::hold_slot(copy, borrowing));
     for i in 0..compiled.len() {
         let (c, later) = match compiled[i..].split_first_mut() {
             Some(parts) => parts,
@@ -156,7 +156,9 @@ fn rewrite_clone(
             fused: c.kernels.fused(),
             slices: &c.slices,
             parts: &c.parts,
-            held: holds.zip(slot).map(|(holds, slot)| codegen::Held { slot, masks: &holds.masks[i] }),
+            held: residency
+                .zip(slot)
+                .map(|(residency, slot)| codegen::Held { slot, masks: &residency.masks[i] }),
         };
         let _budget = c.scop.ctx.budget(budget);
         let before = ir::size(clone);
@@ -167,10 +169,10 @@ fn rewrite_clone(
             return Err(codegen::CodegenError::Isl(pollyrs_isl::Error::Quota).into());
         }
     }
-    if let (Some(holds), Some(slot)) = (holds, slot) {
+    if let (Some(residency), Some(slot)) = (residency, slot) {
         // SAFETY: the plan's instructions are outside of the regions that were rewritten.
-        unsafe { codegen::emit_releases(copy, slot, &holds.releases, borrowing) };
-        for lend in &holds.lends {
+        unsafe { codegen::emit_releases(copy, slot, &residency.releases, borrowing) };
+        for lend in &residency.lends {
             lend_hold(with, slot, lend)?;
         }
     }

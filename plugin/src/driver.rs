@@ -19,14 +19,14 @@ use crate::base::trace;
 use crate::commit;
 use crate::compiled::Compiled;
 use crate::device::assembler::Assembler;
-use crate::holds;
-use crate::holds::effects::Summaries;
 use crate::ir::callgraph::{callees_first, carriers, has_callers, is_called};
 use crate::ir::{self, function_text, functions, is_copy_from_elsewhere, module_name, name_of};
 use crate::pipeline::is_quota;
 use crate::prepare;
 use crate::prepare::prospects;
 use crate::remarks;
+use crate::residency;
+use crate::residency::effects::Summaries;
 use crate::run::Run;
 use crate::run::Tuned;
 use crate::search::{Wish, search};
@@ -187,7 +187,7 @@ enum Found {
         rejections: Vec<Rejection>,
         /// In program order; may be none.
         compiled: Vec<Compiled>,
-        holds: Option<holds::Plan>,
+        residency: Option<residency::Plan>,
         /// isl operations for the host code of a SCoP.
         budget: u64,
     },
@@ -205,7 +205,12 @@ fn search_function(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Resul
     run.budgets.spend_beside(session.work());
     session.limit_work(u64::MAX);
     let Some(Rewritten { little, assumed }) = rewritten? else {
-        return Ok(Found::Regions { rejections: Vec::new(), compiled: Vec::new(), holds: None, budget: 0 });
+        return Ok(Found::Regions {
+            rejections: Vec::new(),
+            compiled: Vec::new(),
+            residency: None,
+            budget: 0,
+        });
     };
     if options.hold {
         Phase::Analyses.time(|| run.summaries.note_captures(clone));
@@ -213,18 +218,18 @@ fn search_function(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Resul
     if assumed {
         settle_invariant_loads(run, clone)?;
     }
-    let mut holds = None;
+    let mut residency = None;
     let (mut compiled, mut rejections);
     {
         let analyses = Phase::Analyses.time(|| session.analyses(clone))?;
         let on = run.switches.function(f) == Some(Switch::On);
-        let request = holds::Request {
+        let request = residency::Request {
             analyses: &analyses,
             summaries: &run.summaries,
             borrowers: &run.borrowers.borrow(),
             borrows: is_called(f, clone).then_some(f),
         };
-        let stays = |scops: &[&Scop]| options.hold && holds::plan(&request, scops).is_some();
+        let stays = |scops: &[&Scop]| options.hold && residency::plan(&request, scops).is_some();
         let wish = Wish { on, called: has_callers(f, clone).then_some(f), stays: &stays };
         (compiled, rejections) = search(run, &analyses, &wish);
         if let (Some(most), Stage::Run) = (little, stage) {
@@ -233,15 +238,15 @@ fn search_function(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Resul
         }
         if options.hold && stage >= Stage::Host {
             let scops: Vec<&Scop> = compiled.iter().map(|c| &c.scop).collect();
-            holds = Phase::Host.time(|| holds::plan(&request, &scops));
+            residency = Phase::Host.time(|| residency::plan(&request, &scops));
         }
         commit::prepare(&analyses, &mut compiled)?;
     }
     session.invalidate(clone)?;
-    if let Some(borrower) = holds.as_ref().and_then(|plan| plan.borrows.clone()) {
+    if let Some(borrower) = residency.as_ref().and_then(|plan| plan.borrows.clone()) {
         run.borrowers.borrow_mut().insert(f as usize, borrower);
     }
-    Ok(Found::Regions { rejections, compiled, holds, budget: run.budgets.host() })
+    Ok(Found::Regions { rejections, compiled, residency, budget: run.budgets.host() })
 }
 
 /// What is known of a working copy that detection can look at.
@@ -319,8 +324,10 @@ fn commit_function(run: &Run<'_>, searched: Searched) -> Result<bool, PluginErro
         }
         Ok(false)
     };
-    let (rejections, mut compiled, holds, budget) = match result {
-        Ok(Found::Regions { rejections, compiled, holds, budget }) => (rejections, compiled, holds, budget),
+    let (rejections, mut compiled, residency, budget) = match result {
+        Ok(Found::Regions { rejections, compiled, residency, budget }) => {
+            (rejections, compiled, residency, budget)
+        }
         Ok(Found::NotLookedAt) => {
             session.erase_function(clone)?;
             remarks::budget(options, f, &name_of(f), "the module");
@@ -335,22 +342,23 @@ fn commit_function(run: &Run<'_>, searched: Searched) -> Result<bool, PluginErro
         remarks::rejected(options, f, clone, rejection);
     }
     // A callee whose rewriting failed takes no hold, and then nothing is known of what it does.
-    let ready = |lend: &holds::Lend| run.ready.borrow().contains(&(lend.callee as usize));
-    let holds = holds.filter(|plan| plan.lends.iter().all(ready));
-    if compiled.is_empty() && holds.as_ref().is_none_or(|plan| plan.lends.is_empty()) {
+    let ready = |lend: &residency::Lend| run.ready.borrow().contains(&(lend.callee as usize));
+    let residency = residency.filter(|plan| plan.lends.iter().all(ready));
+    if compiled.is_empty() && residency.as_ref().is_none_or(|plan| plan.lends.is_empty()) {
         session.erase_function(clone)?;
         return Ok(false);
     }
     run.summaries.remember(f);
     let spent = |compiled: &[Compiled]| compiled.iter().map(|c| c.scop.ctx.operations()).sum::<u64>();
     let before = spent(&compiled);
-    let with = commit::Rewrite { session, options, budget, holds: holds.as_ref(), extended: &run.extended };
+    let with =
+        commit::Rewrite { session, options, budget, residency: residency.as_ref(), extended: &run.extended };
     let result = commit::rewrite(&with, f, clone, &mut compiled);
     run.budgets.spend_beside(spent(&compiled) - before);
     if let Err(e) = result {
         return abandon(e);
     }
-    if holds.is_some_and(|plan| plan.borrows.is_some()) {
+    if residency.is_some_and(|plan| plan.borrows.is_some()) {
         run.ready.borrow_mut().insert(f as usize);
     }
     if stage == Stage::Host {

@@ -5,8 +5,8 @@ use crate::base::error::PluginError;
 use crate::base::options::Options;
 use crate::base::stage::Stage;
 use crate::device::assembler::Assembler;
-use crate::holds;
-use crate::holds::effects::Summaries;
+use crate::residency;
+use crate::residency::effects::Summaries;
 use crate::switches::Switches;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_llvm_shim::Session;
@@ -29,7 +29,7 @@ pub struct Run<'a> {
     /// Shapes of arrays that were found before.
     pub shapes: Rc<detect::Known>,
     /// Functions that may work with their callers' holds, as far as the search has come.
-    pub borrowers: RefCell<holds::Borrowers>,
+    pub borrowers: RefCell<residency::Borrowers>,
     /// Those that were rewritten.
     pub ready: RefCell<BTreeSet<usize>>,
     /// What became of those that are called with a hold.

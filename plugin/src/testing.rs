@@ -4,7 +4,7 @@ use crate::base::budget::Budgets;
 use crate::base::options::{CubinMode, Options};
 use crate::base::stage::Stage;
 use crate::device::assembler::Assembler;
-use crate::holds::effects::Summaries;
+use crate::residency::effects::Summaries;
 use crate::run::{Run, Tuned};
 use crate::switches::Switches;
 use inkwell::context::Context;

@@ -1,7 +1,7 @@
 //! What the host's code of one SCoP is made from, and its stack slots.
 
 use crate::host::abi::{ARRAY_WORDS, INSPECTED_WORDS, PART_WORDS};
-use crate::host::hold::Held;
+use crate::host::residency::Held;
 use crate::ir::builder::Ir;
 use crate::ir::llvm::*;
 use crate::kernel::module::{FusedKernels, KernelInfo};

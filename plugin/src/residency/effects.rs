@@ -17,10 +17,10 @@
 //! - Memory that a function allocates or has on its stack is in no summary: nobody's array lies there before
 //!   the call.
 
-use crate::holds::library::{Argument, Library};
 use crate::ir;
 use crate::ir::callgraph::calls;
 use crate::ir::instructions;
+use crate::residency::library::{Argument, Library};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMOpcode, LLVMTypeKind};

@@ -25,14 +25,14 @@
 //!   with the effects of what the callee does outside of its SCoPs. Before what may do anything the callee
 //!   leaves, wherever it is, which empties the hold for its callers, too. What lies in objects that the
 //!   caller can't name comes back when the callee returns.
-//! - Of calls this module knows what [`crate::holds::effects`] says. One that publishes is a read of all
+//! - Of calls this module knows what [`crate::residency::effects`] says. One that publishes is a read of all
 //!   objects that others may know: results come back, and the device's copies stay valid.
 
 pub mod effects;
 mod library;
 
-use crate::holds::effects::{Effects, Summaries, pointers};
 use crate::ir::instructions;
+use crate::residency::effects::{Effects, Summaries, pointers};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
