@@ -12,6 +12,7 @@
 #include "llvm/IR/PatternMatch.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Support/CBindingWrapping.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
@@ -20,6 +21,8 @@ using pollyrs::Session;
 
 namespace {
 constexpr unsigned MaxDepth = 8;
+// Values made of what a loop leaves that are looked at.
+constexpr unsigned MaxResultUses = 128;
 
 // What loop `L` adds to a value of its header in each iteration.
 struct Advance {
@@ -391,6 +394,62 @@ static bool isComputedFrom(Value *V, PHINode &P) {
         Work.insert(Op);
       }
   return false;
+}
+
+// Whether conditions or places behind `L` are made of the number `P`, which no loop around `L` takes over to its next iteration.
+static bool decidesBehind(PHINode &P, Loop &L) {
+  SmallSetVector<Instruction *, 16> Work;
+  Work.insert(&P);
+  bool Decides = false;
+  for (unsigned N = 0; N != Work.size(); ++N) {
+    if (N == MaxResultUses)
+      return false;
+    for (User *U : Work[N]->users()) {
+      auto *I = cast<Instruction>(U);
+      if (auto *Phi = dyn_cast<PHINode>(I))
+        for (Loop *Around = L.getParentLoop(); Around; Around = Around->getParentLoop())
+          if (Around->getHeader() == Phi->getParent())
+            return false;
+      Decides |= isa<ICmpInst, GetElementPtrInst>(I);
+      if (I->getType()->isIntegerTy() && isa<BinaryOperator, CastInst, SelectInst, PHINode, MinMaxIntrinsic>(I))
+        Work.insert(I);
+    }
+  }
+  return Decides;
+}
+
+// What a loop over data leaves in a number (a sum, a count, a place) and what decides behind it is a number of its own. Scalar
+// evolution looks through a PHI of one value: without this, bounds and conditions of a later nest would be made of what is in
+// an iteration of this loop, and that isn't there where the loop runs on a device.
+extern "C" bool prs_separate_results(Session *S, LLVMValueRef FRef) {
+  Function &F = *unwrap<Function>(FRef);
+  auto &LI = S->FAM.getResult<LoopAnalysis>(F);
+  auto &SE = S->FAM.getResult<ScalarEvolutionAnalysis>(F);
+  auto &DT = S->FAM.getResult<DominatorTreeAnalysis>(F);
+  bool Changed = false;
+  for (Loop *L : LI.getLoopsInPreorder()) {
+    BasicBlock *Exit = L->getUniqueExitBlock();
+    if (!Exit || Exit->getFirstInsertionPt() == Exit->end())
+      continue;
+    Instruction *Behind = &*Exit->getFirstInsertionPt();
+    for (PHINode &P : Exit->phis()) {
+      bool Frozen = P.hasOneUse() && isa<FreezeInst>(P.user_back());
+      if (P.getNumIncomingValues() != 1 || !P.getType()->isIntegerTy() || Frozen || !decidesBehind(P, *L))
+        continue;
+      const SCEV *Last = SE.getSCEVAtScope(P.getIncomingValue(0), L->getParentLoop());
+      if (SE.isLoopInvariant(Last, L))
+        continue;
+      auto *Result = new FreezeInst(&P, "", Behind->getIterator());
+      P.replaceUsesWithIf(Result, [&](Use &U) { return U.getUser() != Result; });
+      Changed = true;
+    }
+    // A later region begins behind the numbers.
+    if (&*Exit->getFirstInsertionPt() != Behind)
+      SplitBlock(Exit, Behind, &DT, &LI, nullptr, "results");
+  }
+  if (Changed)
+    S->FAM.invalidate(F, PreservedAnalyses::none());
+  return Changed;
 }
 
 // What outermost loops leave in pointers (`return result;` of std::transform) is computed behind them.

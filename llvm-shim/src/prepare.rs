@@ -181,6 +181,15 @@ impl Session {
         Ok(unsafe { sys::prs_rewrite_exit_values(self.raw, f) })
     }
 
+    /// What a loop over data leaves in a number (a sum, a count, a place) and what bounds, conditions, and subscripts behind it are
+    /// made of is a number of its own, which scalar evolution does not look through: else a later nest's parameters would be values
+    /// in an iteration of that loop.
+    pub fn separate_results(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_separate_results(self.raw, f) })
+    }
+
     /// A loop nest that accesses an array in one order or in another, by a number that is known before it
     /// (`if (forward) y[j * m + i] = x[i * n + j]; else y[i * n + j] = x[j * m + i];`), becomes a nest for each: no one shape is
     /// that of both. Divides one nest; returns whether it found one.

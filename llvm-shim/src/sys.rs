@@ -168,6 +168,7 @@ unsafe extern "C" {
     ) -> u32;
     pub fn prs_lower_switches(s: *mut RawSession, f: LLVMValueRef, max_cases: u32) -> bool;
     pub fn prs_expand_memory_intrinsics(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_separate_results(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_rewrite_exit_values(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_hoist_conditions(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_settle_arrays(s: *mut RawSession, f: LLVMValueRef) -> bool;

@@ -173,6 +173,7 @@ fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     if session.lower_switches(f, MAX_SWITCH_CASES)? {
         session.run_passes(f, LOOPS)?;
     }
+    session.separate_results(f)?;
     Ok(())
 }
 
