@@ -176,12 +176,18 @@ impl Builder<'_> {
         self.unit_strides(&mut offsets, u64::from(elem.bytes()), first)?;
         self.pitches_in_elements(&mut offsets, u64::from(elem.bytes()), first)?;
         self.nested_strides(&mut offsets, raws)?;
-        let mut viewed = self.view(raws, &offsets, elem, false);
+        let mut domains = Vec::new();
+        for (r, offset) in raws.iter().zip(&offsets) {
+            let domain = self.extended_domain(r)?;
+            let with = self.with_quotients_of(domain, offset);
+            domains.push(with.map_err(|s| s.fail(first, |_| RejectReason::ControlFlow))?);
+        }
+        let mut viewed = self.view(raws, &domains, &offsets, (elem, false));
         if let Err(DelinearizeError::Blocked(Blocked::NonAffineSubscript { .. })) = viewed
             && let Ok(true) = self.named_products(&mut offsets)
         {
             // Without a shape after all, it is the product that is reported.
-            viewed = self.view(raws, &offsets, elem, false).or(viewed);
+            viewed = self.view(raws, &domains, &offsets, (elem, false)).or(viewed);
         }
         let settled = |viewed: &Result<View, DelinearizeError>| match viewed {
             Ok((shape, _)) => shape.is_unconditional(),
@@ -190,7 +196,7 @@ impl Builder<'_> {
         let mut certain = offsets.clone();
         if !settled(&viewed)?
             && let Ok(true) = self.settled_extents(&mut certain, raws)
-            && let Ok(simpler) = self.view(raws, &certain, elem, viewed.is_ok())
+            && let Ok(simpler) = self.view(raws, &domains, &certain, (elem, viewed.is_ok()))
             && (viewed.is_err() || simpler.0.is_unconditional()?)
         {
             (offsets, viewed) = (certain, Ok(simpler));
@@ -198,7 +204,7 @@ impl Builder<'_> {
         let mut flat = offsets.clone();
         if !settled(&viewed)?
             && let Ok(true) = self.flat_products(&mut flat, raws)
-            && let Ok(better) = self.view(raws, &flat, elem, viewed.is_ok())
+            && let Ok(better) = self.view(raws, &domains, &flat, (elem, viewed.is_ok()))
             && (viewed.is_err() || better.0.is_unconditional()?)
         {
             (offsets, viewed) = (flat, Ok(better));
@@ -207,7 +213,7 @@ impl Builder<'_> {
             && !shape.is_unconditional()?
             && let Ok(true) = self.split_offsets(&mut offsets, raws, shape, elem.bytes())
         {
-            viewed = self.view(raws, &offsets, elem, false).or(viewed);
+            viewed = self.view(raws, &domains, &offsets, (elem, false)).or(viewed);
         }
         let (shape, sizes) = viewed.map_err(|e| self.delinearize_fail(e, &array, raws, first))?;
         self.same_view(&array, raws, &shape)?;
@@ -235,16 +241,16 @@ impl Builder<'_> {
     fn view(
         &self,
         raws: &[Raw],
+        domains: &[Set],
         offsets: &[Polynomial],
-        elem: ElemType,
-        certain: bool,
+        (elem, certain): (ElemType, bool),
     ) -> Result<View, DelinearizeError> {
         let mut accesses = Vec::new();
-        for (r, offset) in raws.iter().zip(offsets) {
+        for ((r, domain), offset) in raws.iter().zip(domains).zip(offsets) {
             let hint = ir::address(r.inst).and_then(ir::constant_sizes);
             accesses.push(AccessPoly {
                 offset: offset.clone(),
-                domain: self.extended_domain(r)?,
+                domain: domain.clone(),
                 size_hint: hint.filter(|h| h.iter().all(|s| *s > 0)),
             });
         }

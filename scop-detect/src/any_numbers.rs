@@ -93,7 +93,9 @@ impl Builder<'_> {
         for o in ops {
             let found = quotient_times_divisor(o).or_else(|| quotient_of_quotient(o, ops));
             let Some(Multiple { dividend, quotient, divisor, times }) = found else { continue };
-            if !self.may_be_any(dividend) || !self.is_invariant(o) {
+            // A number of 32 bits is no parameter as a product, either.
+            let narrow = matches!(divisor, Divisor::Value(_)) && self.is_scrambled(extended(dividend));
+            if !(narrow || self.may_be_any(dividend)) || !self.is_invariant(o) {
                 continue;
             }
             let by = i64::try_from(-times).ok().filter(|by| *by != 0)?;
@@ -113,6 +115,29 @@ impl Builder<'_> {
                     Divisor::Value(_) => None,
                 };
                 return Some(Taken { remainder, below, by, rest: Vec::new() });
+            }
+        }
+        self.spread_remainder(ops)
+    }
+
+    /// The same by a divisor that scalar evolution has multiplied out, or narrowed: `x - (x / (m + 1)) - m * (x / (m + 1))`.
+    fn spread_remainder(&mut self, ops: &[ScevExpr]) -> Option<Taken> {
+        for o in ops {
+            let (by, x) = scaled(o);
+            let x = extended(widened(x));
+            let quotient = ops.iter().flat_map(factors).map(widened).find(|core| {
+                matches!(&core.kind, ScevKind::UDiv(dividend, n) if extended(dividend).handle == x.handle
+                    && !matches!(n.kind, ScevKind::Constant(_)))
+            });
+            let Some(ScevExpr { kind: ScevKind::UDiv(x, n), handle, .. }) = quotient else { continue };
+            if n.bits != 64 || !self.is_scrambled(extended(x)) || !self.is_invariant(o) {
+                continue;
+            }
+            let product = self.an.product(&[n.handle, *handle]);
+            let remainder = self.an.sum(&[(x.handle, 1), (product.handle, -1)]);
+            if remainder.kind != ScevKind::CouldNotCompute {
+                let by = i64::try_from(by).ok()?;
+                return Some(Taken { remainder, below: None, by, rest: Vec::new() });
             }
         }
         None
@@ -228,6 +253,22 @@ fn quotient_of_quotient<'e>(e: &'e ScevExpr, ops: &'e [ScevExpr]) -> Option<Mult
             times: -k,
         })
     })
+}
+
+/// The factors of a product.
+fn factors(e: &ScevExpr) -> &[ScevExpr] {
+    match &e.kind {
+        ScevKind::Mul(factors) => factors,
+        _ => std::slice::from_ref(e),
+    }
+}
+
+/// What was extended.
+fn extended(e: &ScevExpr) -> &ScevExpr {
+    match &e.kind {
+        ScevKind::ZeroExtend(x) => x,
+        _ => e,
+    }
 }
 
 /// What was narrowed.

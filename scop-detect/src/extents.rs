@@ -10,6 +10,7 @@
 use crate::accesses::Raw;
 use crate::builder::Builder;
 use crate::fail::Stop;
+use crate::found::WIDE_BOUND;
 use crate::ir::{self, Op};
 use crate::place::Place;
 use crate::remainders::is_remainder;
@@ -31,6 +32,11 @@ fn maximum_of(e: &ScevExpr) -> Option<&[ScevExpr]> {
     let nonneg = ops.iter().any(|o| matches!(o.kind, ScevKind::Constant(c) if c >= 0));
     (nonneg || !matches!(e.kind, ScevKind::ZeroExtend(_))).then_some(ops)
 }
+
+const _: () = assert!(WIDE_BOUND as i128 * (LARGEST_DIVISOR as i128) < 1 << 63);
+
+/// A quotient by more than this may be within [`WIDE_BOUND`] for a dividend with the top bit set.
+const LARGEST_DIVISOR: i64 = 1 << 16;
 
 impl Builder<'_> {
     /// The parameter for an invariant minimum or maximum, with what bounds it. `None` for other expressions.
@@ -274,36 +280,100 @@ impl Builder<'_> {
     /// they are positive: `c * p <= x < c * p + c`. A row of `n / 16` tiles of 16 fits into one of `n`.
     pub fn with_quotients(&mut self, mut domain: Set) -> Result<Set, Stop> {
         for index in 0..self.params.len() {
-            let entry = &self.params[index];
-            // A negative number that is extended without its sign would be positive.
-            let signed = !entry.inspected && !matches!(entry.scev.kind, ScevKind::ZeroExtend(_));
-            let Some((v, by)) = rounded(&entry.scev).filter(|_| signed) else { continue };
-            let space = Space::params_named(&self.ctx, [entry.name.as_str()])?;
-            let is_named = domain.space()?.find_dim_by_name(DimType::Param, &entry.name)?;
+            let name = self.params[index].name.clone();
+            let is_named = domain.space()?.find_dim_by_name(DimType::Param, &name)?;
             if !is_named.map_or(Ok(false), |at| domain.involves_dims(DimType::Param, at, 1))? {
                 continue;
             }
+            let space = Space::params_named(&self.ctx, [name.as_str()])?;
             let other =
                 Set::universe(space)?.upper_bound_val(DimType::Param, 0, isl::Val::int(&self.ctx, 0)?)?;
             if !domain.clone().intersect_params(other)?.is_empty()? {
                 continue;
             }
-            let place = self.before_region(None)?;
-            // Of the iteration that the region is in, where the division lies in a loop around it.
-            let dividend = self.an.scev(ir::operand(v, 0), self.scope(v, &place));
-            if !self.is_invariant(&dividend) {
-                continue;
+            if let Some((between, _)) = self.between_multiples(index)? {
+                domain = domain.intersect_params(between)?;
             }
-            let exact = |me: &mut Self| me.exact(&dividend, &place);
-            let Ok(x) = self.strictly(exact) else { continue };
-            let p = self.param_aff(index, place.space()?)?;
-            let least = self.scale(p, i128::from(by))?;
-            let most = least.clone().add_constant(isl::Val::int(&self.ctx, by - 1)?)?;
-            let between = least.le_set(x.clone())?.intersect(most.ge_set(x)?)?.params()?;
-            domain = domain.intersect_params(between)?;
         }
         Ok(domain)
     }
+
+    /// The same of the parameters in `offset`, whatever `domain` says of them itself: `max(m, 0) / 4` is positive, or
+    /// `m` is less than 4.
+    pub fn with_quotients_of(&mut self, mut domain: Set, offset: &Polynomial) -> Result<Set, Stop> {
+        for symbol in offset.symbols() {
+            let Symbol::Param(index) = symbol else { continue };
+            let Some((between, others)) = self.between_multiples(index)? else { continue };
+            let known = domain.clone().intersect_params(self.context.clone())?;
+            let mut cases: Option<Set> = None;
+            for case in [between, others] {
+                if !known.clone().intersect_params(case.clone())?.is_empty()? {
+                    cases = Some(match cases {
+                        None => case,
+                        Some(c) => c.union(case)?,
+                    });
+                }
+            }
+            if let Some(cases) = cases {
+                domain = domain.intersect_params(cases)?.coalesce()?;
+            }
+        }
+        Ok(domain)
+    }
+
+    /// What holds of parameter `index`, if it is `x / c`, rounded to 0: `c * p <= x < c * p + c` where it is positive,
+    /// and what else it may be.
+    fn between_multiples(&mut self, index: usize) -> Result<Option<(Set, Set)>, Stop> {
+        let entry = &self.params[index];
+        if entry.inspected {
+            return Ok(None);
+        }
+        let e = entry.scev.clone();
+        let place = self.before_region(None)?;
+        let (dividend, by, unsigned) = match divided_by_number(&e) {
+            Some((x, by)) => (x.clone(), by, true),
+            None => match rounded(&e) {
+                // A negative number that is extended without its sign would be positive. Of the iteration that the
+                // region is in, where the division lies in a loop around it.
+                Some((v, by)) if !matches!(e.kind, ScevKind::ZeroExtend(_)) => {
+                    (self.an.scev(ir::operand(v, 0), self.scope(v, &place)), by, false)
+                }
+                _ => return Ok(None),
+            },
+        };
+        if !self.is_invariant(&dividend) {
+            return Ok(None);
+        }
+        // A number of 64 bits whose quotient is within what is checked of parameters is not negative.
+        let signed = !unsigned || dividend.bits == 64 && by <= LARGEST_DIVISOR;
+        let value = |me: &mut Self| match signed {
+            true => me.exact(&dividend, &place),
+            false => me.unsigned(&dividend, &place),
+        };
+        let Ok(x) = self.strictly(value) else { return Ok(None) };
+        let p = self.param_aff(index, place.space()?)?;
+        let least = self.scale(p.clone(), i128::from(by))?;
+        let most = least.clone().add_constant(isl::Val::int(&self.ctx, by - 1)?)?;
+        let between = least.le_set(x.clone())?.intersect(most.ge_set(x.clone())?)?;
+        let positive = p.clone().ge_set(self.constant(1, &place)?)?;
+        let small = x.clone().lt_set(self.constant(i128::from(by), &place)?)?;
+        let mut others = p.clone().le_set(self.constant(0, &place)?)?.intersect(small)?;
+        if unsigned {
+            others = others.intersect(p.nonneg_set()?)?.intersect(x.nonneg_set()?)?;
+        }
+        Ok(Some((between.intersect(positive)?.params()?, others.params()?)))
+    }
+}
+
+/// The dividend and the divisor of a quotient of numbers that are not negative by a number.
+fn divided_by_number(e: &ScevExpr) -> Option<(&ScevExpr, i64)> {
+    let inner = match &e.kind {
+        ScevKind::ZeroExtend(x) => x,
+        _ => e,
+    };
+    let ScevKind::UDiv(x, n) = &inner.kind else { return None };
+    let ScevKind::Constant(n) = n.kind else { return None };
+    i64::try_from(n).ok().filter(|n| (1..1 << 40).contains(n)).map(|n| (&**x, n))
 }
 
 /// The division behind a number that is `x / c` for a positive number `c`, rounded to 0 or down, and `c`.

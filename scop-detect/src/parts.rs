@@ -23,6 +23,7 @@ use crate::builder::Builder;
 use crate::fail::{Fail, Stop};
 use crate::fields::by_width;
 use crate::ir::{self, Op, Value};
+use crate::place::Place;
 use isl::PwAff;
 use pollyrs_delinearize::{Monomial, Polynomial, Symbol};
 use pollyrs_isl as isl;
@@ -37,6 +38,10 @@ const MAX_PARTS: usize = 6;
 
 /// Sums of parameters (each below 2^46) with larger coefficients could leave 64 bits.
 const MAX_COEFFICIENT: i128 = 1 << 12;
+
+/// A counter with more values is spelled out in no product, and no more products of one access are.
+const MAX_VALUES: i64 = 8;
+const MAX_SPELLED: usize = 2;
 
 /// An array and the accesses to it, by number.
 pub(crate) struct Part {
@@ -78,6 +83,12 @@ impl Builder<'_> {
         };
         if (whole.is_ok() && !before.0.is_subset(&self.assumed)? || shapeless)
             && let Some(part) = self.at_a_distance(base, raws, before.clone(), whole.as_ref().ok())?
+        {
+            return Ok(vec![part]);
+        }
+        let conditional = whole.is_ok() && !before.0.is_subset(&self.assumed)?;
+        if (conditional || shapeless)
+            && let Some(part) = self.spelled(base, raws, before.clone(), shapeless)?
         {
             return Ok(vec![part]);
         }
@@ -186,6 +197,104 @@ impl Builder<'_> {
         }
         self.restore(whole);
         Ok(None)
+    }
+
+    /// The accesses with the products of a size and a counter of few values as a case for each value, where that has a shape
+    /// that is always right, or mostly where there is no other: of four parts of `q = n / 4` elements that a loop goes
+    /// through in `x[i * n + part * q + j]`, and another one as rows of `n`.
+    fn spelled(
+        &mut self,
+        base: Value,
+        raws: &[Raw],
+        before: Assumed,
+        no_other: bool,
+    ) -> Result<Option<Part>, Fail> {
+        let mut any = false;
+        let mut own = Vec::new();
+        for r in raws {
+            let spelled = match self.spelled_products(r) {
+                Ok(spelled) => spelled,
+                Err(Stop::Isl(e)) => return Err(e.into()),
+                Err(Stop::Blocker(_)) => None,
+            };
+            any |= spelled.is_some();
+            own.push(spelled.unwrap_or_else(|| r.clone()));
+        }
+        if !any {
+            return Ok(None);
+        }
+        let after = self.assumed_so_far();
+        self.restore(before.clone());
+        match self.shape(base, &own) {
+            Ok(shaped)
+                if no_other && shaped.likely
+                    || before.0.is_subset(&self.assumed)? && self.ranges.len() == before.2.len() =>
+            {
+                return Ok(Some(Part { shaped, shift: None, accesses: (0..raws.len()).collect() }));
+            }
+            Err(f) if matches!(f.reason, RejectReason::Budget { .. } | RejectReason::Internal { .. }) => {
+                return Err(f);
+            }
+            _ => self.restore(after),
+        }
+        Ok(None)
+    }
+
+    /// An access with the values of products of a parameter and a counter of few values; `None` where there are none.
+    fn spelled_products(&mut self, r: &Raw) -> Result<Option<Raw>, Stop> {
+        let mut quasi = r.quasi.clone();
+        let mut offset = Polynomial::zero();
+        for (m, c) in r.offset.terms() {
+            let term = Polynomial::term(m.clone(), c);
+            let function = match m.factors().collect::<Vec<_>>()[..] {
+                [(Symbol::Iter(d), 1), (Symbol::Param(p), 1)]
+                | [(Symbol::Param(p), 1), (Symbol::Iter(d), 1)]
+                    if d < r.place.loops.len() && quasi.len() < r.quasi.len() + MAX_SPELLED =>
+                {
+                    self.multiples_of(p, d, &r.place)?
+                }
+                _ => None,
+            };
+            match function {
+                Some(f) => {
+                    quasi.push(f);
+                    let own = Polynomial::iter(r.place.dims() + quasi.len() - 1);
+                    offset = &offset + &own.scale(c);
+                }
+                None => offset = &offset + &term,
+            }
+        }
+        if quasi.len() == r.quasi.len() {
+            return Ok(None);
+        }
+        let mut place = r.place.clone();
+        place.domain = self.with_quotients_of(place.domain, &r.offset)?;
+        Ok(Some(Raw { inst: r.inst, place, offset, quasi }))
+    }
+
+    /// The product of parameter `p` and dimension `d` of a place, if that has few values.
+    fn multiples_of(&self, p: usize, d: usize, place: &Place) -> isl::Result<Option<PwAff>> {
+        let val = |n| isl::Val::int(&self.ctx, n);
+        let dim = d as u32;
+        let few = isl::Set::universe(place.space()?)?
+            .lower_bound_val(isl::DimType::Set, dim, val(0)?)?
+            .upper_bound_val(isl::DimType::Set, dim, val(MAX_VALUES - 1)?)?;
+        if !place.domain.clone().is_subset(&few)? {
+            return Ok(None);
+        }
+        let mut sum: Option<PwAff> = None;
+        for k in 0..MAX_VALUES {
+            let there = few.clone().fix_val(isl::DimType::Set, dim, val(k)?)?;
+            if place.domain.clone().is_disjoint(&there)? {
+                continue;
+            }
+            let piece = self.param_aff(p, place.space()?)?.scale(val(k)?)?.intersect_domain(there)?;
+            sum = Some(match sum {
+                Some(s) => s.union_add(piece)?,
+                None => piece,
+            });
+        }
+        Ok(sum)
     }
 
     fn assumed_so_far(&self) -> Assumed {

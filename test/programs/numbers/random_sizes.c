@@ -3,7 +3,7 @@
 // ARGS: 7
 // ARGS: 12345
 // OFFLOAD: yes
-// KERNELS: length_of place_of row_of argument_of first_of congruential_of rotated_of narrow_of upper_of
+// KERNELS: length_of place_of row_of argument_of first_of congruential_of rotated_of narrow_of upper_of narrow_row_of narrow_first_of narrow_rows_of
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -89,6 +89,27 @@ OUT_OF_LINE static void upper_of(void) {
     out[i] = out[i] * 0.5 + i;
 }
 
+// Of 32 bits, by a divisor that is not 0, or a sum.
+OUT_OF_LINE static void narrow_row_of(int most) {
+  int rows = narrow() % (unsigned long)(most < 1 ? 1 : most), width = narrow() % (unsigned long)(most < 1 ? 1 : most);
+  for (int i = 0; i < rows; i++)
+    for (int j = 0; j < width; j++)
+      out[i * width + j] += i - j;
+}
+
+OUT_OF_LINE static void narrow_first_of(int most) {
+  int first = (int)((unsigned long)narrow() % (most + 1));
+  for (int i = first; i < first + 700; i++)
+    out[i] = out[i] * 0.5 + (i - first);
+}
+
+OUT_OF_LINE static void narrow_rows_of(int most) {
+  int first = (int)((unsigned long)narrow() % (most + 1)), width = (int)((unsigned long)narrow() % (most + 1));
+  for (int i = 0; i < 60; i++)
+    for (int j = 0; j < width + 3; j++)
+      out[first + i * (width + 3) + j] += j;
+}
+
 int main(int argc, char **argv) {
   state = argc > 1 ? strtoul(argv[1], NULL, 10) : 1;
   for (int i = 0; i < ROOM; i++)
@@ -103,6 +124,9 @@ int main(int argc, char **argv) {
     rotated_of();
     narrow_of();
     upper_of();
+    narrow_row_of(argc > 1 ? 80 - i : -1);
+    narrow_first_of(argc > 1 ? 60 + i : 0);
+    narrow_rows_of(argc > 1 ? 70 + i : 2);
   }
   double sum = 0;
   for (int i = 0; i < ROOM; i++)
