@@ -100,6 +100,11 @@ def names(files):
             found += paths(use[1])
         for use in re.finditer(r"\b((?:crate|self|super)(?:::\w+)+)", re.sub(r"\buse\s+[^;]+;", "", text)):
             found.append(use[1].split("::"))
+        # What a module calls in the modules below it: `child::name`.
+        inside = {m[-1] for m in texts if m and m[:-1] == module}
+        for use in re.finditer(r"(?<![\w:])(\w+)::(\w+)", re.sub(r"\buse\s+[^;]+;", "", text)):
+            if use[1] in inside:
+                found.append(["self", use[1], use[2]])
         raw[module] = [path for path in (absolute(module, texts, path) for path in found) if path]
         for use in re.finditer(r"\bpub(?:\([^)]*\))?\s+use\s+([^;]+);", text):
             for path in paths(use[1]):
@@ -209,8 +214,12 @@ def trial():
     good = {(): "pub use a::A; pub use d::*;", ("a",): "pub struct A; // use crate::b::B\nconst T: &str = \"crate::b::B\";", ("b",): "use crate::{A, a};",
             ("b", "c"): "use super::B; use crate::a::A;\n#[cfg(test)]\nmod tests { use crate::d::D; }", ("d",): "pub struct E;\nfn f() { crate::b::c::C; }"}
     many = {("d", f"m{i}"): f"use super::m{(i + 1) % 7}::M;" for i in range(7)}
+    below = {("d", "u"): "mod m0; fn f() { m0::g() }", ("d", "u", "m0"): "use super::m1::M;"}
+    below |= {("d", "u", f"m{i}"): f"use super::m{i + 1}::M;" for i in range(1, 5)} | {("d", "u", "m5"): "use super::f;"}
     cases = [
         ({}, "a < b < d", ""),
+        (below | {("d", "u", "m5"): ""}, "a < b < d", ""),
+        (below, "a < b < d", "7 modules need each other"),
         ({("a",): "use crate::b::B;"}, "a < b < d", "a uses b"),
         ({("a",): "use crate::{x, b::{self, B}};"}, "a < b < d", "a uses b"),
         ({("b",): "fn f() { crate::d::g() }"}, "a < b d", "b uses d"),

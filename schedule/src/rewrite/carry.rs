@@ -9,10 +9,9 @@
 //! `for i >= 1: y[i] = y[i-1] + x[i]` becomes `c = y[0]; for i >= 1: c = y[i] = c + x[i]`;
 //! `for i { *s += x[i]; y[i] = *s }` becomes `c = *s; for i: c = y[i] = c + x[i]; *s = c`.
 
-use super::parts::{MAX_GROWTH, copy, extent, fresh, largest_volume, push};
+use super::made::{LoopCarried, Made};
+use super::parts::{MAX_GROWTH, all_of, copy, counts, extent, fresh, largest_volume, push};
 use super::reduce::next;
-use super::scan::{all_of, counts};
-use super::{LoopCarried, Made};
 use crate::planted::planted;
 use crate::strategy::volume;
 use crate::tree::{Band, ScheduleTree, Tree, member_map};

@@ -24,7 +24,7 @@
 //!
 //! Nothing of the rewritings is used here: only the two SCoPs and their dependences.
 
-use super::Made;
+use super::made::Made;
 use crate::{Dependences, Result, budgeted, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::{Access, AccessKind, AccessValue, ArrayId, ArrayKind, Reduction, Scop, Statement, StmtId};

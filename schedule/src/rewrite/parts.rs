@@ -1,10 +1,12 @@
 //! Pieces that the rewritings share: fresh names, extents, the statement that copies an array.
 
 use crate::strategy::volume;
-use crate::tree::{ScheduleTree, Tree};
+use crate::tree::{Band, ScheduleTree, Tree, member_map};
 use crate::{Result, known};
 use pollyrs_isl as isl;
-use pollyrs_scop::{Access, AccessKind, AccessValue, Array, ArrayId, Scop, Statement, ValueHandle};
+use pollyrs_scop::{
+    Access, AccessKind, AccessValue, Array, ArrayId, ArrayKind, ElemType, Scop, Statement, ValueHandle,
+};
 
 /// A new array may have this many times the elements of the largest array of the program, as the model sees
 /// both.
@@ -126,4 +128,117 @@ pub(super) fn members(domain: &isl::Set) -> Result<Vec<isl::UnionPwAff>> {
         out.push(isl::UnionPwAff::from_pw_aff(isl::PwAff::from_aff(aff)?)?);
     }
     Ok(out)
+}
+
+/// All instances that a statement could have.
+pub(super) fn all_of(s: &Statement) -> Result<isl::UnionSet> {
+    Ok(isl::UnionSet::from_set(isl::Set::universe(s.domain.space()?)?)?)
+}
+
+/// Whether a member of a band counts by the iterator at `at` of a statement.
+pub(super) fn counts(scop: &Scop, m: &isl::UnionPwAff, s: &Statement, at: u32) -> Result<bool> {
+    if s.domain.dim(isl::DimType::Set)? <= at {
+        return Ok(false);
+    }
+    let own = isl::UnionSet::from_set(s.domain.clone().intersect_params(known(scop)?)?)?;
+    let wanted = members(&s.domain)?;
+    let wanted = member_map(&wanted[at as usize])?.intersect_domain(own.clone())?;
+    Ok(member_map(m)?.intersect_domain(own)?.is_equal(&wanted)?)
+}
+
+/// A tree for some of its instances.
+pub(super) fn restricted(tree: &Tree, kept: &isl::UnionSet) -> Result<Tree> {
+    Ok(match tree {
+        Tree::Leaf => Tree::Leaf,
+        Tree::Mark(name, child) => Tree::Mark(name.clone(), Box::new(restricted(child, kept)?)),
+        Tree::Band(b) => {
+            let members = b.members.iter().map(|m| m.clone().intersect_domain(kept.clone()));
+            let members = members.collect::<isl::Result<Vec<_>>>()?;
+            Tree::Band(Band { members, child: Box::new(restricted(&b.child, kept)?), ..b.clone() })
+        }
+        Tree::Sequence(children) => {
+            let mut some = Vec::new();
+            for (filter, child) in children {
+                let filter = filter.clone().intersect(kept.clone())?;
+                if !filter.is_empty()? {
+                    some.push((filter, restricted(child, kept)?));
+                }
+            }
+            match some.len() {
+                1 => some.remove(0).1,
+                _ => Tree::Sequence(some),
+            }
+        }
+    })
+}
+
+/// The statement with the iterators of a view, `{ new instance -> old instance }`.
+pub(super) fn under(s: &mut Statement, view: &isl::Map) -> Result<()> {
+    s.domain = s.domain.clone().apply(view.clone().reverse()?)?.coalesce()?;
+    for a in &mut s.accesses {
+        a.relation = view.clone().apply_range(a.relation.clone())?.coalesce()?;
+    }
+    for y in &mut s.synthesized {
+        let f = view.clone().apply_range(isl::Map::from_pw_aff(y.function.clone())?)?;
+        y.function = isl::PwMultiAff::from_map(f)?.at(0)?.coalesce()?;
+    }
+    Ok(())
+}
+
+/// The sizes of an array with a cell for each of `cells`, `{ [o, p] }`; `None` where it has no bound or would
+/// be too large.
+pub(super) fn sizes(
+    scop: &Scop,
+    cells: &isl::Set,
+    (at, kept): (u32, &[u32]),
+) -> Result<Option<Vec<Option<isl::PwAff>>>> {
+    let mut sizes = Vec::new();
+    for d in kept.iter().copied().chain([at]) {
+        let values = cells.clone().project_out(isl::DimType::Set, d + 1, at - d)?;
+        let values = values.project_out(isl::DimType::Set, 0, d)?.reset_tuple_id()?;
+        let Some(size) = extent(scop, values)? else { return Ok(None) };
+        sizes.push(Some(size));
+    }
+    let mut plain = cells.clone().reset_tuple_id()?;
+    for d in (0..at).rev().filter(|d| !kept.contains(d)) {
+        plain = plain.project_out(isl::DimType::Set, d, 1)?;
+    }
+    let fits = at == 0 || volume(scop, &plain)? <= MAX_GROWTH * largest_volume(scop)?;
+    Ok(fits.then_some(sizes))
+}
+
+/// Adds the cell that tells of NaNs on the device, where the program has none for such news.
+pub(super) fn add_nan_flag(scop: &mut Scop) {
+    if scop.arrays.iter().any(|a| matches!(a.kind, ArrayKind::Fault { .. })) {
+        return;
+    }
+    let name = fresh(scop, "nan");
+    let (display, elem) = ("the NaN flag".to_string(), ElemType::Int(32));
+    let kind = ArrayKind::Fault { leaves: false };
+    push(scop, Array { name, display, elem, sizes: Vec::new(), kind, shift: None });
+}
+
+/// The instances of all statements.
+pub(super) fn domain_of(scop: &Scop) -> Result<isl::UnionSet> {
+    let mut all = isl::UnionSet::empty(&scop.ctx)?;
+    for s in &scop.statements {
+        all = all.add_set(s.domain.clone())?;
+    }
+    Ok(all)
+}
+
+/// A statement without instructions.
+pub(super) fn plain(name: &str, domain: isl::Set, accesses: Vec<Access>, like: &Statement) -> Statement {
+    Statement {
+        name: name.into(),
+        domain,
+        accesses,
+        body: vec![],
+        synthesized: vec![],
+        reduction: None,
+        updates: Vec::new(),
+        running: None,
+        subregion: None,
+        location: like.location.clone(),
+    }
 }

@@ -26,9 +26,8 @@
 mod cut;
 mod graft;
 
-pub(super) use graft::restricted;
-
-use super::{Made, parts};
+use super::made::Made;
+use super::parts::all_of;
 use crate::strategy::volume;
 use crate::tree::{ScheduleTree, Tree, member_map};
 use crate::{Dependences, Result, known};
@@ -107,7 +106,7 @@ fn counted(member: &isl::UnionMap, found: u32) -> Result<Option<u32>> {
 /// each loop, since instances that differ in nothing else that the loop counts by are in different iterations
 /// of it.
 pub(super) fn on_host(tree: &ScheduleTree, statement: &Statement) -> Result<u32> {
-    let own = isl::UnionSet::from_set(isl::Set::universe(statement.domain.space()?)?)?;
+    let own = all_of(statement)?;
     let mut found = 0;
     let mut tree = &tree.root;
     loop {

@@ -1,7 +1,8 @@
 use super::*;
 use crate::dependences;
 use crate::testing::{kernel, scop};
-use pollyrs_scop::{AccessKind, ArrayId};
+use pollyrs_isl as isl;
+use pollyrs_scop::{AccessKind, ArrayId, StmtId};
 
 const TRMM: &str = "param m n; array A m m; array B m n;
     for i : 0 <= i < m { for j : 0 <= j < n {

@@ -9,7 +9,7 @@
 //! With rows of 128 to 1024 elements, `S[i, j] : 0 <= j < m` becomes `S[i, j] : 0 <= j < m < 128 or m > 1024
 //! ..` and `S7[i, j] : 0 <= j < m and 128 <= m <= 1024`.
 
-use super::Made;
+use super::made::Made;
 use super::parts::fresh;
 use super::reduce::{self, Chain};
 use crate::planted::planted;

@@ -15,7 +15,7 @@
 //! All other accesses are as they were, and the general rule keeps their order.
 
 use super::Check;
-use crate::rewrite::LoopCarried;
+use crate::rewrite::made::LoopCarried;
 use crate::{Dependences, Result};
 use pollyrs_isl as isl;
 use pollyrs_scop::{

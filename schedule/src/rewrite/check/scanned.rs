@@ -23,7 +23,7 @@
 //! No two updates change their order, so the operation need not commute.
 
 use super::Check;
-use crate::rewrite::Scanned;
+use crate::rewrite::made::Scanned;
 use crate::{Dependences, Result};
 use pollyrs_isl as isl;
 use pollyrs_scop::{

@@ -2,16 +2,15 @@
 //! them and the one that applies them.
 
 use super::graft::Graft;
-use super::parts::{MAX_GROWTH, extent, fresh, largest_volume, push};
-use super::{Chain, Made, PARTS, PARTS_IN_TURN, PARTS_OF_MANY, RUNS};
+use super::{Chain, PARTS, PARTS_IN_TURN, PARTS_OF_MANY, RUNS};
 use crate::planted::planted;
-use crate::strategy::volume;
+use crate::rewrite::made::Made;
+use crate::rewrite::parts::{self, fresh, push};
 use crate::tree::ScheduleTree;
 use crate::{Result, ScheduleError};
 use pollyrs_isl as isl;
 use pollyrs_scop::{
-    Access, AccessKind, AccessValue, Array, ArrayId, ArrayKind, Cell, ElemType, Reduction, Scop, Statement,
-    StmtId,
+    Access, AccessKind, AccessValue, Array, ArrayId, ArrayKind, Cell, Reduction, Scop, Statement, StmtId,
 };
 
 /// The SCoP with the chains cut once, with a partial result for each chain, or for those that run side by
@@ -20,10 +19,9 @@ pub(super) fn into_parts(scop: &Scop, chain: Chain, shared: bool) -> Result<Opti
     let s = &scop.statements[chain.statement];
     let Some(update) = &s.reduction else { return Ok(None) };
     let Some(cut) = Cut::new(scop, (s, update), chain, shared)? else { return Ok(None) };
-    let Some(sizes) = cut.sizes(&chain.kept(shared))? else { return Ok(None) };
-    if !cut.has_room()? {
-        return Ok(None);
-    }
+    // Chains of many cells, each with parts, could need far more memory than the program has.
+    let kept = chain.kept(shared);
+    let Some(sizes) = parts::sizes(scop, &cut.cells, (chain.outer, &kept))? else { return Ok(None) };
     let mut new = scop.clone();
     let partials = cut.partials(&mut new, &sizes);
     let start = fresh(&new, &format!("S{}", new.statements.len()));
@@ -47,8 +45,6 @@ struct Cut<'a> {
     chain: Chain,
     /// `{ S'[o, p, ...] -> S[o, ...] }`
     old_of_new: isl::Map,
-    /// The instances of `S'`.
-    domain: isl::Set,
     /// `{ [o, p] }` of these.
     cells: isl::Set,
     /// `{ S'[o, p, ...] -> [o, p] }`
@@ -93,31 +89,7 @@ impl<'a> Cut<'a> {
         let wide = wide.project_out(isl::DimType::Out, outer + 1, inner)?;
         let kept = chain.kept(shared);
         let dropped = (0..outer).rev().filter(|d| !kept.contains(d)).collect();
-        Ok(Some(Cut { scop, statement, update, chain, old_of_new, domain, cells, wide, dropped }))
-    }
-
-    /// The sizes of an array of partial results, which `kept` iterators and the part are subscripts of;
-    /// `None` if one has no bound.
-    fn sizes(&self, kept: &[u32]) -> Result<Option<Vec<Option<isl::PwAff>>>> {
-        let outer = self.chain.outer;
-        let mut sizes = Vec::new();
-        for d in kept.iter().copied().chain([outer]) {
-            let values = self.cells.clone().project_out(isl::DimType::Set, d + 1, outer - d)?;
-            let values = values.project_out(isl::DimType::Set, 0, d)?.reset_tuple_id()?;
-            let Some(size) = extent(self.scop, values)? else { return Ok(None) };
-            sizes.push(Some(size));
-        }
-        Ok(Some(sizes))
-    }
-
-    /// Whether partial results need little memory: chains of many cells, each with parts, could need far more
-    /// of it than the program has.
-    fn has_room(&self) -> Result<bool> {
-        let mut plain = self.cells.clone().reset_tuple_id()?;
-        for d in &self.dropped {
-            plain = plain.project_out(isl::DimType::Set, *d, 1)?;
-        }
-        Ok(self.chain.outer == 0 || volume(self.scop, &plain)? <= MAX_GROWTH * largest_volume(self.scop)?)
+        Ok(Some(Cut { scop, statement, update, chain, old_of_new, cells, wide, dropped }))
     }
 
     /// New arrays for the partial results, and for the news of a NaN where the program has no cell for that.
@@ -136,11 +108,8 @@ impl<'a> Cut<'a> {
             };
             partials.push(Partial { cell, array: push(new, array), name });
         }
-        if self.update.numbers && !new.arrays.iter().any(|a| matches!(a.kind, ArrayKind::Fault { .. })) {
-            let name = fresh(new, "nan");
-            let (display, elem) = ("the NaN flag".to_string(), ElemType::Int(32));
-            let kind = ArrayKind::Fault { leaves: false };
-            push(new, Array { name, display, elem, sizes: Vec::new(), kind, shift: None });
+        if self.update.numbers {
+            parts::add_nan_flag(new);
         }
         partials
     }
@@ -168,14 +137,7 @@ impl<'a> Cut<'a> {
 
     /// `S` becomes `S'`.
     fn run_on_parts(&self, s: &mut Statement, partials: &[Partial]) -> Result<()> {
-        s.domain = self.domain.clone();
-        for a in &mut s.accesses {
-            a.relation = self.old_of_new.clone().apply_range(a.relation.clone())?.coalesce()?;
-        }
-        for y in &mut s.synthesized {
-            let f = self.old_of_new.clone().apply_range(isl::Map::from_pw_aff(y.function.clone())?)?;
-            y.function = isl::PwMultiAff::from_map(f)?.at(0)?.coalesce()?;
-        }
+        parts::under(s, &self.old_of_new)?;
         for p in partials {
             for i in [p.cell.read, p.cell.write] {
                 s.accesses[i].array = p.array;
@@ -228,18 +190,7 @@ impl<'a> Cut<'a> {
 
     /// A statement with an instance for each part that only copies values.
     fn statement(&self, name: &str, accesses: Vec<Access>) -> Result<Statement> {
-        Ok(Statement {
-            name: name.to_string(),
-            domain: self.instances(name)?,
-            accesses,
-            body: vec![],
-            synthesized: vec![],
-            reduction: None,
-            updates: Vec::new(),
-            running: None,
-            subregion: None,
-            location: self.statement.location.clone(),
-        })
+        Ok(parts::plain(name, self.instances(name)?, accesses, self.statement))
     }
 
     /// `{ X[o, p] -> S[o, ...] }`, the instances of `S` that a new statement stands for.
@@ -258,7 +209,7 @@ impl<'a> Cut<'a> {
         let graft = Graft {
             users: self.scop.accesses(|t, a| targets.contains(&a.array) && t.name != s.name)?.domain()?,
             at: self.chain.outer,
-            all: isl::UnionSet::from_set(isl::Set::universe(s.domain.space()?)?)?,
+            all: parts::all_of(s)?,
             views: vec![
                 (start.name.clone(), self.old_of_part(&start.name)?),
                 (s.name.clone(), self.old_of_new.clone()),
@@ -270,11 +221,7 @@ impl<'a> Cut<'a> {
         };
         let old = ScheduleTree::from_isl(&self.scop.schedule)?;
         let Some(root) = graft.tree(&old.root, &old.domain)? else { return Ok(None) };
-        let mut domain = isl::UnionSet::empty(&self.scop.ctx)?;
-        for s in &new.statements {
-            domain = domain.add_set(s.domain.clone())?;
-        }
-        Ok(Some(ScheduleTree { domain, root }))
+        Ok(Some(ScheduleTree { domain: parts::domain_of(new)?, root }))
     }
 }
 

@@ -1,37 +1,11 @@
 //! The new statements of a reduction that was cut, put into the schedule: start and parts under one loop over
 //! the parts, the rest behind it.
 
-use super::parts;
+use crate::rewrite::parts;
 use crate::tree::{Band, Tree, member_map};
 use crate::{Result, ScheduleError};
 use pollyrs_isl as isl;
 use pollyrs_scop::Statement;
-
-/// A tree for some of its instances.
-pub(in super::super) fn restricted(tree: &Tree, kept: &isl::UnionSet) -> Result<Tree> {
-    Ok(match tree {
-        Tree::Leaf => Tree::Leaf,
-        Tree::Mark(name, child) => Tree::Mark(name.clone(), Box::new(restricted(child, kept)?)),
-        Tree::Band(b) => {
-            let members = b.members.iter().map(|m| m.clone().intersect_domain(kept.clone()));
-            let members = members.collect::<isl::Result<Vec<_>>>()?;
-            Tree::Band(Band { members, child: Box::new(restricted(&b.child, kept)?), ..b.clone() })
-        }
-        Tree::Sequence(children) => {
-            let mut some = Vec::new();
-            for (filter, child) in children {
-                let filter = filter.clone().intersect(kept.clone())?;
-                if !filter.is_empty()? {
-                    some.push((filter, restricted(child, kept)?));
-                }
-            }
-            match some.len() {
-                1 => some.remove(0).1,
-                _ => Tree::Sequence(some),
-            }
-        }
-    })
-}
 
 /// Puts the new statements into the schedule.
 pub(super) struct Graft {
@@ -79,7 +53,7 @@ impl Graft {
                     }
                     let others = domain.clone().subtract(self.all.clone())?;
                     let more: Vec<_> = b.members[i + 1..].to_vec();
-                    let inner = restricted(&b.child, &self.all)?.under(more);
+                    let inner = parts::restricted(&b.child, &self.all)?.under(more);
                     let mut cut = self.parts(m, inner)?;
                     if !others.is_empty()? {
                         // What else the loop runs gets a loop of its own, ahead, or behind where it looks at
@@ -90,7 +64,7 @@ impl Graft {
                         let ahead = others.subtract(behind.clone())?;
                         let mut parts = Vec::new();
                         for (filter, tree) in [(ahead, None), (own, Some(cut)), (behind, None)] {
-                            let tree = tree.map_or_else(|| restricted(&alone, &filter), Ok)?;
+                            let tree = tree.map_or_else(|| parts::restricted(&alone, &filter), Ok)?;
                             if !filter.is_empty()? {
                                 parts.push((filter, tree));
                             }

@@ -62,8 +62,8 @@ fn the_proof_of_divisions_sees_mistakes() {
         let rest = tree.domain.clone().subtract(own.clone()).unwrap();
         let (own, rest) = (own.universe().unwrap(), rest.universe().unwrap());
         let late = crate::Tree::Sequence(vec![
-            (rest.clone(), reduce::restricted(&tree.root, &rest).unwrap()),
-            (own.clone(), reduce::restricted(&tree.root, &own).unwrap()),
+            (rest.clone(), parts::restricted(&tree.root, &rest).unwrap()),
+            (own.clone(), parts::restricted(&tree.root, &own).unwrap()),
         ]);
         m.scop.schedule = ScheduleTree { domain: tree.domain, root: late }.to_isl().unwrap();
     });
