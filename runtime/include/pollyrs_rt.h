@@ -1,4 +1,4 @@
-/* The C ABI between code that the plugin generates and libpollyrs_rt. Version 8.
+/* The C ABI between code that the plugin generates and libpollyrs_rt, of version POLLYRS_ABI_VERSION.
  *
  * One execution of a versioned SCoP:
  *
@@ -6,9 +6,9 @@
  *     PollyrsArray arrays[n] = ...;
  *     void *run = pollyrs_rt_begin(&scop, work, arrays, n);
  *     if (run) {
- *       pollyrs_rt_launch(run, kernel, blocks, scalars); ...        // any number, also inside host loops
- *       if (pollyrs_rt_end(run) == 0) goto done;                     // results are in host memory
- *     }                                                              // else nothing was written to host memory
+ *       pollyrs_rt_launch(run, kernel, blocks, scalars); ... // any number, also inside host loops
+ *       if (pollyrs_rt_end(run) == 0) goto done;       // results are in host memory
+ *     }                                                // else nothing was written to host memory
  *     reason = POLLYRS_REASON_RUNTIME;
  *   }
  *   void *host = pollyrs_rt_host_begin(&scop, reason);
@@ -18,17 +18,17 @@
  *
  * A function with several SCoPs, or one in a loop, may let arrays stay on the device between them ("held"):
  *
- *   void *hold = NULL;                                               // one a function's activation, used by its thread only
+ *   void *hold = NULL;                                 // one an activation, used by its thread only
  *   ...  pollyrs_rt_begin_held(&hold, ...), pollyrs_rt_host_begin_held(&hold, ...) in place of the above
- *   pollyrs_rt_release(&hold, read, write);                          // before instructions that may touch held arrays
- *   pollyrs_rt_discard(&hold, dead);                                 // before free
- *   pollyrs_rt_leave(&hold);                                         // before each exit of the function
+ *   pollyrs_rt_release(&hold, read, write);            // before instructions that may touch held arrays
+ *   pollyrs_rt_discard(&hold, dead);                   // before free
+ *   pollyrs_rt_leave(&hold);                           // before each exit of the function
  *
- * A function may lend its hold to one that it calls and that the compiler knows:
+ * A function may lend its hold to one that it calls and that the compiler knows (lent: its &hold):
  *
- *   void *own = NULL, **hold = pollyrs_rt_enter(&own, lent);         // lent: &hold of the caller, or NULL: then hold is NULL
- *   ...  as above, with hold in place of &hold                       // a NULL hold: nothing stays
- *   pollyrs_rt_return(hold, n, known);                               // in place of the last pollyrs_rt_leave
+ *   void *own = NULL, **hold = pollyrs_rt_enter(&own, lent); // NULL if lent is
+ *   ...  as above, with hold in place of &hold         // a NULL hold: nothing stays
+ *   pollyrs_rt_return(hold, n, known);                 // in place of the last pollyrs_rt_leave
  *
  * Every run that pollyrs_rt_begin returned is given to pollyrs_rt_end once; a run belongs to one thread, any
  * number of runs may be under way. From begin to end nobody else writes the arrays' ranges. The environment
@@ -145,9 +145,10 @@ typedef struct PollyrsScop {
   uint32_t n_arrays;           /* as many are passed to pollyrs_rt_begin */
   const char *const *reasons;  /* texts for pollyrs_rt_host_begin */
   const char *const *array_names; /* n_arrays texts for messages, or NULL */
-  uint64_t *cache;             /* points to 8 zero bytes, writable, 8-byte aligned, of this SCoP alone; later they are the address of a double: the
-                                * original loop may run at once, without any call but pollyrs_rt_host_end(NULL), where `work` is no more than that and
-                                * pollyrs_rt_holds says no; both words change at any time, as a whole */
+  /* Points to 8 zero bytes, writable, 8-byte aligned, of this SCoP alone. Later they are the address of a
+   * double: the original loop may run at once, without any call but pollyrs_rt_host_end(NULL), where `work` is
+   * no more than that and pollyrs_rt_holds says no. Both words change at any time, as a whole. */
+  uint64_t *cache;
 } PollyrsScop;
 
 #define POLLYRS_ARRAY_COPY_IN 1u  /* the device may read elements of the range that it has not written */
