@@ -1,5 +1,5 @@
-//! The plugin is linked with what stands in front of some of isl's functions: see `isl/build.rs`. It leaves LLVM's symbols to the program that loads
-//! it; its unit tests are a program of their own and link LLVM.
+//! The plugin is linked with what stands in front of some of isl's functions: see `isl/build.rs`. It leaves
+//! LLVM's symbols to the program that loads it; its unit tests are a program of their own and link LLVM.
 
 use std::process::Command;
 

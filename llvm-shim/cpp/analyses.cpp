@@ -147,7 +147,8 @@ static uint32_t kindOf(const SCEV *Expr) {
   }
 }
 
-// Whether a tag names the objects of a Fortran procedure (`dummy arg data/_QFsEa`), not types: these stay what they are.
+// Whether a tag names the objects of a Fortran procedure (`dummy arg data/_QFsEa`), not types: these stay
+// what they are.
 static bool namesObjects(const MDNode *Tag) {
   const MDNode *Type = Tag && Tag->getNumOperands() > 1 ? dyn_cast_or_null<MDNode>(Tag->getOperand(1)) : nullptr;
   // From the accessed type to the root, which is a name alone.
@@ -157,9 +158,10 @@ static bool namesObjects(const MDNode *Tag) {
   return Name && Name->getString().starts_with("Flang function root");
 }
 
-// What the tags of an access say of all its executions. Types say nothing of two accesses, since a store makes memory one of its own type: between
-// a store of `int` and a load of `float` there may be one of `float`, and what is written back as a whole would overwrite it.
-// Scope tags hold between two executions only if their scope is entered once, that is, declared outside all loops.
+// What the tags of an access say of all its executions. Types say nothing of two accesses, since a store
+// makes memory one of its own type: between a store of `int` and a load of `float` there may be one of
+// `float`, and what is written back as a whole would overwrite it. Scope tags hold between two executions
+// only if their scope is entered once, that is, declared outside all loops.
 static AAMDNodes tagsOf(Analyses &A, const Value *Access) {
   const auto *I = dyn_cast_or_null<Instruction>(Access);
   if (!I)
@@ -178,7 +180,8 @@ static AAMDNodes tagsOf(Analyses &A, const Value *Access) {
   return Tags;
 }
 
-// A new entry block in front of `Entry`, which begins the function. Static allocas must stay in the entry block.
+// A new entry block in front of `Entry`, which begins the function. Static allocas must stay in the entry
+// block.
 static BasicBlock *splitFunctionEntry(BasicBlock &Entry) {
   SmallVector<AllocaInst *, 16> Allocas;
   for (Instruction &I : Entry)
@@ -196,8 +199,9 @@ static BasicBlock *splitFunctionEntry(BasicBlock &Entry) {
 }
 
 namespace {
-// The expander takes a value that is there already, or puts a new one in front of a loop: perhaps into a region of which no other value
-// lives on. What is computed from such values is computed from copies of them before `At`.
+// The expander takes a value that is there already, or puts a new one in front of a loop: perhaps into a
+// region of which no other value lives on. What is computed from such values is computed from copies of them
+// before `At`.
 struct Apart {
   Instruction *At;
   DenseMap<BasicBlock *, uint32_t> RegionOf;
@@ -391,7 +395,8 @@ size_t prs_scev_product(Analyses *A, const size_t *Handles, size_t Count) {
   return Factors.empty() ? 0 : handleOf(SE.getMulExpr(Factors));
 }
 
-// The sum of integers, each times its factor, in the narrowest of their types; it wraps. 0 for pointers, and for no terms.
+// The sum of integers, each times its factor, in the narrowest of their types; it wraps. 0 for pointers, and
+// for no terms.
 size_t prs_scev_sum(Analyses *A, const size_t *Handles, const int64_t *Factors, size_t Count) {
   ScalarEvolution &SE = A->SE;
   Type *Narrowest = nullptr;
@@ -474,7 +479,8 @@ size_t prs_scev_difference(Analyses *A, size_t Left, size_t Right) {
   return handleOf(A->SE.getMinusSCEV(L, R));
 }
 
-// Of a pointer: 0 if it is null, else 1. (An address itself may be greater than any size.) 0 if that can't be said.
+// Of a pointer: 0 if it is null, else 1. (An address itself may be greater than any size.) 0 if that can't be
+// said.
 size_t prs_scev_not_null(Analyses *A, size_t Pointer) {
   const SCEV *Address = Pointer ? A->SE.getLosslessPtrToIntExpr(scevOf(Pointer)) : nullptr;
   if (!Address || isa<SCEVCouldNotCompute>(Address))
@@ -501,8 +507,8 @@ bool prs_scev_loop_invariant(Analyses *A, size_t Handle, size_t Id) {
   return Handle && L && A->SE.isLoopInvariant(scevOf(Handle), L);
 }
 
-// Whether the program promises that no two iterations of the loop access one element, one of them by a store, among accesses that `Access` is one of:
-// `llvm.loop.parallel_accesses` of the Language Reference.
+// Whether the program promises that no two iterations of the loop access one element, one of them by a store,
+// among accesses that `Access` is one of: `llvm.loop.parallel_accesses` of the Language Reference.
 bool prs_promised_apart(Analyses *A, size_t Id, LLVMValueRef Access) {
   const Loop *L = loopAt(*A, Id);
   const auto *I = dyn_cast<Instruction>(unwrap(Access));
@@ -531,7 +537,8 @@ bool prs_may_alias(Analyses *A, LLVMValueRef P, LLVMValueRef PAccess, LLVMValueR
   return !A->AA.isNoAlias(Location(P, PAccess), Location(Q, QAccess));
 }
 
-// What one execution of an instruction may do to memory of `Object`, by any offset from it; `Object` has one value all along.
+// What one execution of an instruction may do to memory of `Object`, by any offset from it; `Object` has one
+// value all along.
 uint32_t prs_memory_effect(Analyses *A, LLVMValueRef InstRef, LLVMValueRef ObjectRef) {
   auto &I = *unwrap<Instruction>(InstRef);
   const Value *Object = unwrap(ObjectRef);

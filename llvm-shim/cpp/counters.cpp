@@ -203,8 +203,8 @@ struct Advance {
 };
 } // namespace
 
-// Whether `P`, a value that loop `L` carries, is advanced by loops inside by a number known before `L`. It is at once
-// then; and so is what it is between two of these loops.
+// Whether `P`, a value that loop `L` carries, is advanced by loops inside by a number known before `L`. It is
+// at once then; and so is what it is between two of these loops.
 static bool advance(Loop &L, PHINode &P, ScalarEvolution &SE, DominatorTree &DT, LoopInfo &LI) {
   if ((!P.getType()->isPointerTy() && !P.getType()->isIntegerTy()) || !SE.isSCEVable(P.getType()))
     return false;
@@ -396,7 +396,8 @@ static bool isComputedFrom(Value *V, PHINode &P) {
   return false;
 }
 
-// Whether conditions or places behind `L` are made of the number `P`, which no loop around `L` takes over to its next iteration.
+// Whether conditions or places behind `L` are made of the number `P`, which no loop around `L` takes over to
+// its next iteration.
 static bool decidesBehind(PHINode &P, Loop &L) {
   SmallSetVector<Instruction *, 16> Work;
   Work.insert(&P);
@@ -418,9 +419,10 @@ static bool decidesBehind(PHINode &P, Loop &L) {
   return Decides;
 }
 
-// What a loop over data leaves in a number (a sum, a count, a place) and what decides behind it is a number of its own. Scalar
-// evolution looks through a PHI of one value: without this, bounds and conditions of a later nest would be made of what is in
-// an iteration of this loop, and that isn't there where the loop runs on a device.
+// What a loop over data leaves in a number (a sum, a count, a place) and what decides behind it is a number
+// of its own. Scalar evolution looks through a PHI of one value: without this, bounds and conditions of a
+// later nest would be made of what is in an iteration of this loop, and that isn't there where the loop runs
+// on a device.
 extern "C" bool prs_separate_results(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
   auto &LI = S->FAM.getResult<LoopAnalysis>(F);

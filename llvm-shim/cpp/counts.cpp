@@ -1,7 +1,8 @@
 // Counts that go up where something is stored, apart from the stores: of
 //   if (a && b) { out[k] = v; k += 1; }
-// with conditions that load what need not be there, first how much is added is chosen, then the store follows if that is not 0. The program does the same as before; that the count goes up is
-// a statement of its own then.
+// with conditions that load what need not be there, first how much is added is chosen, then the store follows
+// if that is not 0. The program does the same as before; that the count goes up is a statement of its own
+// then.
 
 #include "shim.h"
 
@@ -37,7 +38,8 @@ class DividedCount {
     return !I || DT.dominates(I, Head.getTerminator());
   }
 
-  // Whether the PHI keeps what the loop's head has on all ways but that through one block, which adds a number.
+  // Whether the PHI keeps what the loop's head has on all ways but that through one block, which adds a
+  // number.
   bool isCount() {
     for (auto [V, From] : zip(PHI.incoming_values(), PHI.blocks())) {
       auto *Add = dyn_cast<BinaryOperator>(V);

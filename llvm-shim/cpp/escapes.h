@@ -10,9 +10,10 @@
 
 namespace pollyrs {
 
-// For alias analysis, as long as no instruction moves: LLVM's analysis takes what dominates all places that hand an object on for the first
-// of them, where a way that leads around a loop may be one, as `if (empty) { destroy(c); return; } for (...) ...; destroy(c);` has it.
-// Here only those places count from which control gets to the instruction in question.
+// For alias analysis, as long as no instruction moves: LLVM's analysis takes what dominates all places that
+// hand an object on for the first of them, where a way that leads around a loop may be one, as
+// `if (empty) { destroy(c); return; } for (...) ...; destroy(c);` has it. Here only those places count from
+// which control gets to the instruction in question.
 class Escapes final : public llvm::CaptureAnalysis {
 public:
   Escapes(llvm::DominatorTree &DT, const llvm::LoopInfo &LI) : Earliest(DT, &LI), DT(DT), LI(LI) {}

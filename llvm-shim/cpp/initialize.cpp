@@ -1,4 +1,5 @@
-// Calls with which flang initializes variables of derived types whose components have no initial values; src/prepare.rs has the argument.
+// Calls with which flang initializes variables of derived types whose components have no initial values;
+// src/prepare.rs has the argument.
 
 #include "shim.h"
 
@@ -13,10 +14,11 @@ using namespace llvm;
 using pollyrs::Session;
 
 namespace {
-// flang's `Fortran::runtime::Initialize(descriptor, source file, line)`. It looks for the description of the type in the descriptor, and does
-// nothing if that says that there is nothing to do.
+// flang's `Fortran::runtime::Initialize(descriptor, source file, line)`. It looks for the description of the
+// type in the descriptor, and does nothing if that says that there is nothing to do.
 constexpr char InitializeName[] = "_FortranAInitialize";
-// The description: `type derivedType` of flang/module/__fortran_type_info.f90, and the number of its component `noInitializationNeeded`.
+// The description: `type derivedType` of flang/module/__fortran_type_info.f90, and the number of its
+// component `noInitializationNeeded`.
 constexpr char DescriptionName[] = "_QM__fortran_type_infoTderivedtype";
 constexpr unsigned NoInitialization = 11;
 
@@ -32,8 +34,8 @@ bool needsNone(const Value *Member) {
   return None && !None->isZero();
 }
 
-// Whether a descriptor, of which each member is inserted into a constant, describes such a type. The description is the one pointer but the
-// address of the variable, which comes first.
+// Whether a descriptor, of which each member is inserted into a constant, describes such a type. The
+// description is the one pointer but the address of the variable, which comes first.
 bool describesNone(const Value *Descriptor) {
   while (auto *Insert = dyn_cast<InsertValueInst>(Descriptor)) {
     if (Insert->getIndices().size() == 1 && Insert->getIndices()[0] != 0 && Insert->getInsertedValueOperand()->getType()->isPointerTy())
@@ -48,7 +50,8 @@ bool describesNone(const Value *Descriptor) {
   return false;
 }
 
-// Whether the call's descriptor is a variable that holds nothing but descriptors of such types whenever it is looked at.
+// Whether the call's descriptor is a variable that holds nothing but descriptors of such types whenever it is
+// looked at.
 bool doesNothing(const CallInst &Call) {
   auto *Variable = dyn_cast<AllocaInst>(Call.getArgOperand(0));
   if (!Variable || !Call.use_empty())

@@ -13,8 +13,8 @@ using namespace llvm;
 using pollyrs::send;
 
 namespace {
-// Names of the structure types of a module, which belong to the context: a module that is read there would get
-// others.
+// Names of the structure types of a module, which belong to the context: a module that is read there would
+// get others.
 struct TypeNames {
   std::vector<std::pair<StructType *, std::string>> Names;
 
@@ -97,8 +97,8 @@ void prs_module_bitcode(LLVMModuleRef M, bool Ordered, void *Ctx, prs_byte_sink 
   send(Sink, Ctx, StringRef(Bytes.data(), Bytes.size()));
 }
 
-// The module becomes the one of this bitcode, made of a module with its triple and layout. False, with nothing
-// done: it is none.
+// The module becomes the one of this bitcode, made of a module with its triple and layout. False, with
+// nothing done: it is none.
 bool prs_replace_module(LLVMModuleRef MRef, const uint8_t *Bytes, size_t Len) {
   Module &M = *unwrap(MRef);
   TypeNames Names(M);

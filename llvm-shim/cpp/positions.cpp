@@ -31,7 +31,8 @@ class Positions {
   Value *Base;
   // Bytes from element to element.
   int64_t Unit = 0;
-  // What chooses, and what is chosen: pointers that go through the elements, with the first index and the step.
+  // What chooses, and what is chosen: pointers that go through the elements, with the first index and the
+  // step.
   SmallSetVector<Instruction *, 8> Choices;
   MapVector<Value *, std::pair<int64_t, int64_t>> Ends;
 

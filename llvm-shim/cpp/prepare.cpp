@@ -225,16 +225,16 @@ static void replaceCarried(Value &V) {
 // run-time library looks at.
 enum class Hoisting : uint32_t { Together, Any, Peeking };
 
-// Whether what can be accessed before `I` surely can behind it: it frees nothing, ends no lifetime, and does not wait for
-// another thread that does.
+// Whether what can be accessed before `I` surely can behind it: it frees nothing, ends no lifetime, and does
+// not wait for another thread that does.
 static bool keepsMemory(const Instruction &I) {
   auto *Call = dyn_cast<CallBase>(&I);
   return !I.isAtomic() && (!Call || Call->onlyReadsMemory() || isa<MemIntrinsic>(Call) || isa<AssumeInst>(Call) ||
                            (!isa<IntrinsicInst>(Call) && Call->hasFnAttr(Attribute::NoFree) && Call->hasFnAttr(Attribute::NoSync)));
 }
 
-// The block that control comes from to `BB` on every way, directly or past a block or two that keep memory; null where
-// it is not as simple.
+// The block that control comes from to `BB` on every way, directly or past a block or two that keep memory;
+// null where it is not as simple.
 static const BasicBlock *comesFrom(const BasicBlock &BB) {
   if (const BasicBlock *Only = BB.getSinglePredecessor())
     return Only;
@@ -250,8 +250,8 @@ static const BasicBlock *comesFrom(const BasicBlock &BB) {
   return OfA && OfA == OfB && Keeps(*A) && Keeps(*B) ? OfA : nullptr;
 }
 
-// Whether `Wanted` holds of an access that is made on every way to `Before`, with nothing behind it that may take
-// memory away: what can be accessed there, can be at `Before`.
+// Whether `Wanted` holds of an access that is made on every way to `Before`, with nothing behind it that may
+// take memory away: what can be accessed there, can be at `Before`.
 static bool anyAccessedBefore(const Instruction *Before, function_ref<bool(const Instruction &, const Value *)> Wanted) {
   constexpr unsigned Farthest = 16;
   const BasicBlock *BB = Before->getParent();
@@ -266,9 +266,9 @@ static bool anyAccessedBefore(const Instruction *Before, function_ref<bool(const
   return false;
 }
 
-// Whether the place of a load lies between others that were accessed on every way to `Before`: those belong to one
-// object, so this does, too (`x->data` of a structure of which `x->height` and `x->stride` were looked at). Then it may
-// be read there, with `Known` alignment.
+// Whether the place of a load lies between others that were accessed on every way to `Before`: those belong
+// to one object, so this does, too (`x->data` of a structure of which `x->height` and `x->stride` were looked
+// at). Then it may be read there, with `Known` alignment.
 static bool liesBetweenAccesses(const LoadInst &Load, const Instruction *Before, Align &Known) {
   const DataLayout &DL = Load.getDataLayout();
   // Without `inbounds` an offset may lead to another object.
@@ -293,7 +293,8 @@ static bool liesBetweenAccesses(const LoadInst &Load, const Instruction *Before,
   });
 }
 
-// An address of the object that `Load` reads from, which is accessed on every way to `Before`; null if there is none.
+// An address of the object that `Load` reads from, which is accessed on every way to `Before`; null if there
+// is none.
 static Value *accessedBeside(const LoadInst &Load, const Instruction *Before) {
   const Value *Object = Load.getPointerOperand()->stripInBoundsOffsets();
   const Value *Beside = nullptr;
@@ -484,7 +485,8 @@ static Value *peekedAt(IRBuilder<> &B, const LoadInst &Load) {
   return B.CreateTrunc(Bits, Ty, Load.getName());
 }
 
-// The same, but read at once where another place of its page is accessed before: no page is smaller than this.
+// The same, but read at once where another place of its page is accessed before: no page is smaller than
+// this.
 static Value *readBeside(const LoadInst &Load, Value &Beside, Instruction *Before) {
   constexpr uint64_t Page = 4096;
   IRBuilder<> B(Before);
@@ -508,8 +510,8 @@ static Value *readBeside(const LoadInst &Load, Value &Beside, Instruction *Befor
 
 // A load under a condition that changes in the loop, of a place that doesn't, and nothing else of which is
 // known (`x->data`, where `x->height` was looked at, too). Before the loop, the run-time library reads the
-// place, if it can be read; otherwise no execution of the load would have come back. Before loops that may be short it
-// is asked only where nothing of the object lies on the same page.
+// place, if it can be read; otherwise no execution of the load would have come back. Before loops that may be
+// short it is asked only where nothing of the object lies on the same page.
 static bool peekAtLoad(LoadInst &Load, Loop &L, Aliases &AA, bool &Changed) {
   Instruction *Before = L.getLoopPreheader()->getTerminator();
   Value *Beside = isPeekable(Load) ? accessedBeside(Load, Before) : nullptr;

@@ -1,5 +1,5 @@
-// Pointers that a loop keeps in memory (members of a structure, of a container, of a descriptor) to values, and counters of elements;
-// src/prepare.rs has the argument.
+// Pointers that a loop keeps in memory (members of a structure, of a container, of a descriptor) to values,
+// and counters of elements; src/prepare.rs has the argument.
 
 #include "escapes.h"
 #include "shim.h"
@@ -86,8 +86,8 @@ MapVector<Place, Accesses> wordsOf(Loop &L, const DataLayout &DL) {
   return Found;
 }
 
-// The places where the loop stores pointers, with all accesses of these places, and those of integers in the same objects: sizes that
-// change places with the pointers.
+// The places where the loop stores pointers, with all accesses of these places, and those of integers in the
+// same objects: sizes that change places with the pointers.
 MapVector<Place, Accesses> placesOf(Loop &L, const DataLayout &DL) {
   MapVector<Place, Accesses> Found = wordsOf(L, DL);
   SmallPtrSet<Value *, 8> Holders;
@@ -118,8 +118,8 @@ bool addresses(Value *V, Loop &L) {
   return false;
 }
 
-// The places where the loop counts: `*p = *p + n`, a number that is a part of addresses, as the length of a vector to which values are
-// appended is, or an address.
+// The places where the loop counts: `*p = *p + n`, a number that is a part of addresses, as the length of a
+// vector to which values are appended is, or an address.
 MapVector<Place, Accesses> countersOf(Loop &L, const DataLayout &DL) {
   MapVector<Place, Accesses> Found = wordsOf(L, DL);
   // What was loaded before a store that may be elsewhere is loaded again to be counted.
@@ -155,8 +155,8 @@ MemoryLocation locationOf(const Accesses &A) {
   return Location;
 }
 
-// Whether something else in the loop may touch the place. What is given away behind the loop only, as an object
-// is that is destroyed there, is not reached through pointers that the loop loads.
+// Whether something else in the loop may touch the place. What is given away behind the loop only, as an
+// object is that is destroyed there, is not reached through pointers that the loop loads.
 bool isDisturbed(Loop &L, const Accesses &A, BatchAAResults &AA) {
   MemoryLocation Location = locationOf(A);
   return any_of(L.blocks(), [&](BasicBlock *BB) {
@@ -166,8 +166,9 @@ bool isDisturbed(Loop &L, const Accesses &A, BatchAAResults &AA) {
   });
 }
 
-// Of two containers that are passed by reference nobody knows that they are two. Where only that keeps pointers in memory:
-// `if (they lie apart) L; else a copy of L, which stays on the host;`, and in `L` alias analysis knows.
+// Of two containers that are passed by reference nobody knows that they are two. Where only that keeps
+// pointers in memory: `if (they lie apart) L; else a copy of L, which stays on the host;`, and in `L` alias
+// analysis knows.
 bool separate(Loop &L, Function &F, Session &S) {
   auto &AA = S.FAM.getResult<AAManager>(F);
   auto &LI = S.FAM.getResult<LoopAnalysis>(F);
@@ -183,7 +184,8 @@ bool separate(Loop &L, Function &F, Session &S) {
   auto IsOther = [&](Value *Base, Instruction &I) {
     return any_of(Found, [&](auto &E) { return E.first.first != Base && E.second.Instructions.contains(&I); });
   };
-  // Instructions that may touch a place of `Base`, but for those that only the objects' distance keeps from it.
+  // Instructions that may touch a place of `Base`, but for those that only the objects' distance keeps from
+  // it.
   auto IsDisturbed = [&](const Place &P, const Accesses &A) {
     MemoryLocation Location = locationOf(A);
     return any_of(L.blocks(), [&](BasicBlock *BB) {
@@ -275,7 +277,8 @@ bool promote(Loop &L, Function &F, Session &S, MapVector<Place, Accesses> Found)
   bool Changed = false;
   if (!S.work(L, 2 * Found.size() + 1))
     return false;
-  // Before the first is a value: of values that change places alias analysis does not see where they come from.
+  // Before the first is a value: of values that change places alias analysis does not see where they come
+  // from.
   Found.remove_if([&](auto &Entry) { return isDisturbed(L, Entry.second, AA); });
   for (auto &[P, A] : Found) {
     bool Invariant = true, Moved = false;
@@ -302,8 +305,9 @@ bool promote(Loop &L, Function &F, Session &S, MapVector<Place, Accesses> Found)
 // Instructions before a loop among which a store to a place is looked for.
 constexpr unsigned MaxBefore = 64;
 
-// Whether a place is stored to in any case shortly before the loop, and nothing in between could tell other threads or free it: then a store
-// behind the loop that the program does not have is one of a value that it could have stored.
+// Whether a place is stored to in any case shortly before the loop, and nothing in between could tell other
+// threads or free it: then a store behind the loop that the program does not have is one of a value that it
+// could have stored.
 bool isSetBefore(Loop &L, const Place &P, uint64_t Bytes, const DataLayout &DL) {
   unsigned Left = MaxBefore;
   for (BasicBlock *BB = L.getLoopPreheader(); BB; BB = BB->getSinglePredecessor())
@@ -320,7 +324,8 @@ bool isSetBefore(Loop &L, const Place &P, uint64_t Bytes, const DataLayout &DL) 
   return false;
 }
 
-// Whether some store of the place is under a condition, and something is loaded from there, as in `if (c) ++*p` and `if (x < *p) *p = x`.
+// Whether some store of the place is under a condition, and something is loaded from there, as in
+// `if (c) ++*p` and `if (x < *p) *p = x`.
 bool isSometimesUpdated(Loop &L, const Accesses &A, const DominatorTree &DT) {
   return any_of(A.Instructions, [](Instruction *I) { return isa<LoadInst>(I); }) && any_of(A.Instructions, [&](Instruction *I) {
            return isa<StoreInst>(I) && !DT.dominates(I->getParent(), L.getLoopLatch());

@@ -1,4 +1,5 @@
-// Loops over all elements of rows of a length that is known at run time only, as counters of two loops; src/prepare.rs has the argument.
+// Loops over all elements of rows of a length that is known at run time only, as counters of two loops;
+// src/prepare.rs has the argument.
 
 #include "shim.h"
 
@@ -66,7 +67,8 @@ void cancel(Factors &A, Factors &B) {
   });
 }
 
-// A quotient or remainder of a loop's counter by a length that the loop does not change; or a quotient of such a quotient, `k / a / w`.
+// A quotient or remainder of a loop's counter by a length that the loop does not change; or a quotient of
+// such a quotient, `k / a / w`.
 struct Quotient {
   BinaryOperator *Operation;
   const SCEV *By;
@@ -80,7 +82,8 @@ struct Quotient {
 
 bool isRemainder(const BinaryOperator &Op) { return Op.getOpcode() == Instruction::SRem || Op.getOpcode() == Instruction::URem; }
 
-// What a quotient is in rows: of `Before` one after the other, then by `Multiple` of the length, if there is one.
+// What a quotient is in rows: of `Before` one after the other, then by `Multiple` of the length, if there is
+// one.
 struct InRows {
   BinaryOperator *Operation;
   SmallVector<Value *, 2> Before;
@@ -117,14 +120,16 @@ bool isDividedAgain(ArrayRef<Quotient> All) {
   return false;
 }
 
-// So much more of a counter's least value in each iteration of a loop around its own: `i * n` of `for (k = i * n; k < i * n + n; k++)`.
+// So much more of a counter's least value in each iteration of a loop around its own: `i * n` of
+// `for (k = i * n; k < i * n + n; k++)`.
 struct Image {
   const Loop *Around;
   const SCEV *By;
 };
 using Images = SmallVector<Image, 2>;
 
-// A loop that is a nest over rows: `Count` iterations in rows of `Length`, of a quotient's type. What is divided goes up or down by one, and is never less than 0 and what images add.
+// A loop that is a nest over rows: `Count` iterations in rows of `Length`, of a quotient's type. What is
+// divided goes up or down by one, and is never less than 0 and what images add.
 struct Flat {
   Loop &L;
   SmallVector<Quotient, 8> All;
@@ -179,7 +184,8 @@ std::optional<Quotient> quotientOf(Instruction &I, const Loop &L, ScalarEvolutio
   return Q;
 }
 
-// All quotients of a loop's counters that something is steered by, but for those that are only there for others.
+// All quotients of a loop's counters that something is steered by, but for those that are only there for
+// others.
 SmallVector<Quotient, 8> quotientsOf(const Loop &L, ScalarEvolution &SE) {
   SmallVector<Quotient, 8> All;
   for (BasicBlock *BB : L.blocks())
@@ -342,7 +348,8 @@ Rows divideLoop(Loop &L, Value *Count, Value *Length) {
   return R;
 }
 
-// What a loop's row and column are of the counter that is divided: `Row` of its rows, of which there are so many before those of the loop.
+// What a loop's row and column are of the counter that is divided: `Row` of its rows, of which there are so
+// many before those of the loop.
 struct InRowsOf {
   Value *Row, *Column;
 };
@@ -433,7 +440,8 @@ void replaceIn(pollyrs::LoopCopy &Copy, const SCEVUnknown &Known, const SCEV *Pr
             U.set(V);
 }
 
-// The counters of a loop that begin at 0 and go up by one, and what they are widened to where they are known not to wrap: that first.
+// The counters of a loop that begin at 0 and go up by one, and what they are widened to where they are known
+// not to wrap: that first.
 RowCounters countersOf(const Loop &L, ScalarEvolution &SE, const SCEV *Divided = nullptr) {
   RowCounters All;
   for (PHINode &P : L.getHeader()->phis()) {
@@ -452,7 +460,8 @@ RowCounters countersOf(const Loop &L, ScalarEvolution &SE, const SCEV *Divided =
   return All;
 }
 
-// Loops beside the one that is divided that run as often: over the same rows, so that arrays have one shape in both.
+// Loops beside the one that is divided that run as often: over the same rows, so that arrays have one shape
+// in both.
 SmallVector<Loop *, 4> loopsBeside(const Flat &Nest, Loop &Top, ScalarEvolution &SE) {
   SmallVector<Loop *, 4> Beside;
   for (Loop *L : Top.getLoopsInPreorder()) {
@@ -495,7 +504,8 @@ Value *rowsBefore(const Flat &Nest, ArrayRef<Value *> Each, function_ref<BasicBl
   return Sum;
 }
 
-// What a length is made of may have no value where the loop does not come to divide by it, and has one from here on.
+// What a length is made of may have no value where the loop does not come to divide by it, and has one from
+// here on.
 bool giveValues(ArrayRef<const SCEV *> All, Instruction &At, ScalarEvolution &SE, DominatorTree &DT) {
   SmallSetVector<Value *, 8> Without;
   for (const SCEV *S : All)
@@ -541,7 +551,8 @@ bool divideFlat(Loop &L, Function &F, Session &S, const DenseSet<const Loop *> &
     return false;
   Factors Each;
   factors(Nest->Length, true, Each);
-  // Of a product of 64 bits that stays whole, arrays would have its factors for sizes, and no row is as short as one of these.
+  // Of a product of 64 bits that stays whole, arrays would have its factors for sizes, and no row is as short
+  // as one of these.
   if (Each.size() > 1 && Nest->Ty->getIntegerBitWidth() > 32 && !isDividedAgain(Nest->All))
     return false;
   Loop &Top = outermost(*Nest, SE, DT, Blocked);

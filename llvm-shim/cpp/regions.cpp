@@ -90,8 +90,8 @@ static bool hasOwnEffect(const Instruction &I) {
 }
 
 // The first instruction that a region beginning in `BB` should have: behind the last side effect, and behind
-// the arithmetic that follows it, which need not be computed on the device. A choice among values is then a number
-// known before the region, rather than one case for each of them. Null if the block has neither.
+// the arithmetic that follows it, which need not be computed on the device. A choice among values is then a
+// number known before the region, rather than one case for each of them. Null if the block has neither.
 static Instruction *beginning(BasicBlock &BB) {
   auto Last = find_if(reverse(BB), hasOwnEffect);
   bool Worthwhile = Last != BB.rend();

@@ -146,13 +146,14 @@ bool extremes(const SCEV *S, const Loop &L, ScalarEvolution &SE, const SCEV *&Le
   return true;
 }
 
-// The number of iterations of a loop in a nest that an entry of a table says, `for (j = 0; j < lengths[i]; j++)`: the largest entry, which the library
-// looks for before the nest.
+// The number of iterations of a loop in a nest that an entry of a table says,
+// `for (j = 0; j < lengths[i]; j++)`: the largest entry, which the library looks for before the nest.
 class Longest {
 public:
   Longest(const Loop &L, ScalarEvolution &SE, AAResults &AA, SCEVExpander &Expander) : L(L), SE(SE), AA(AA), Expander(Expander) {}
 
-  // The largest `Count`, by which `Inner` goes back to its header, in 64 bits; null where it is something else.
+  // The largest `Count`, by which `Inner` goes back to its header, in 64 bits; null where it is something
+  // else.
   const SCEV *of(const SCEV *Count, const Loop &Inner);
 
 private:
@@ -556,7 +557,8 @@ Value *ask(ArrayRef<Table> Tables, Loop &L, ScalarEvolution &SE, SCEVExpander &E
   return Good;
 }
 
-// Beside tables of lengths, which may bound them next time, rows of which any column may be accessed are left alone.
+// Beside tables of lengths, which may bound them next time, rows of which any column may be accessed are left
+// alone.
 void leaveUnbounded(SmallVectorImpl<Table> &Tables, Loop &L, ScalarEvolution &SE, ValueToSCEVMapTy &Common) {
   if (none_of(Tables, [](Table &T) { return T.Lengths; }) || any_of(Tables, [](Table &T) { return T.Rows.has_value(); }))
     return;
@@ -629,7 +631,8 @@ void ownExits(Function &F, Session &S) {
   S.FAM.invalidate(F, PreservedAnalyses::none());
 }
 
-// `if (the answers about all tables allow it) L; else a copy of L;` With `Checked` error blocks are taken out of the function.
+// `if (the answers about all tables allow it) L; else a copy of L;` With `Checked` error blocks are taken out
+// of the function.
 bool divide(Loop &L, Function &F, Session &S, bool Checked) {
   LoopInfo &LI = S.FAM.getResult<LoopAnalysis>(F);
   DominatorTree &DT = S.FAM.getResult<DominatorTreeAnalysis>(F);
@@ -713,8 +716,8 @@ bool divideWithin(ArrayRef<Loop *> Loops, Function &F, Session &S, bool Checked)
 } // namespace
 
 extern "C" {
-// A loop that has a version has no table any more; `Limit` bounds how often the remaining loops are searched. With `Checked` no pass follows, and
-// error blocks are taken out.
+// A loop that has a version has no table any more; `Limit` bounds how often the remaining loops are searched.
+// With `Checked` no pass follows, and error blocks are taken out.
 bool prs_divide_rows(Session *S, LLVMValueRef FRef, unsigned Limit, bool Checked) {
   Function &F = *unwrap<Function>(FRef);
   bool Changed = false;

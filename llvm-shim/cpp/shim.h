@@ -1,4 +1,5 @@
-// The C interface between C++ and src/sys.rs, which mirrors it line by line. Plain data out, no decisions here.
+// The C interface between C++ and src/sys.rs, which mirrors it line by line. Plain data out, no decisions
+// here.
 #ifndef POLLYRS_SHIM_H
 #define POLLYRS_SHIM_H
 
@@ -182,8 +183,8 @@ struct Session {
   // What rewritings have done and may do, in operations of isl.
   uint64_t Work = 0, WorkLimit = UINT64_MAX;
 
-  // Counts so many looks at an instruction. False, and for all that follows, where that is too much: then rewritings end, each after a step that leaves a
-  // function which means the same.
+  // Counts so many looks at an instruction. False, and for all that follows, where that is too much: then
+  // rewritings end, each after a step that leaves a function which means the same.
   bool work(uint64_t Looks) {
     Work += Looks / LooksPerOperation + 1;
     return Work <= WorkLimit;
@@ -192,12 +193,13 @@ struct Session {
   bool work(const llvm::Function &F) { return work(LooksForAnalyses * uint64_t(F.getInstructionCount())); }
   bool work(const llvm::Loop &L, uint64_t Times = 1);
 
-  // An operation of isl takes 200 ns, a look 20 to 50; to make dominators, loops, scalar evolution and alias analysis anew takes about a microsecond
-  // an instruction, and so does a pass (bench/COMPILE_TIME.md).
+  // An operation of isl takes 200 ns, a look 20 to 50; to make dominators, loops, scalar evolution and alias
+  // analysis anew takes about a microsecond an instruction, and so does a pass (bench/COMPILE_TIME.md).
   static constexpr uint64_t LooksPerOperation = 8, LooksForAnalyses = 40;
 };
 
-// Loops that no SCoP has a part in: they, or loops inside of them, call what stays a call, or follow links from record to record. Rewritings leave them alone.
+// Loops that no SCoP has a part in: they, or loops inside of them, call what stays a call, or follow links
+// from record to record. Rewritings leave them alone.
 llvm::DenseSet<const llvm::Loop *> blockedLoops(Session &S, const llvm::LoopInfo &LI);
 
 inline void send(prs_byte_sink Sink, void *Ctx, llvm::StringRef Text) {
@@ -213,25 +215,30 @@ bool isForwarder(const llvm::BasicBlock &BB);
 // Edges from `Pred` can be redirected.
 bool canRedirect(const llvm::BasicBlock &Pred);
 
-// The block of the same loop where all ways from a conditional branch in `Head` meet again, inside one iteration; null if there is none.
+// The block of the same loop where all ways from a conditional branch in `Head` meet again, inside one
+// iteration; null if there is none.
 llvm::BasicBlock *joinBehind(llvm::BasicBlock &Head, llvm::LoopInfo &LI, llvm::DominatorTree &DT, llvm::PostDominatorTree &PDT);
 
-// A copy of a loop, `Other` its preheader, beside the loop, whose preheader is `Own`. `Before`, ahead of both, is left without a branch.
+// A copy of a loop, `Other` its preheader, beside the loop, whose preheader is `Own`. `Before`, ahead of
+// both, is left without a branch.
 struct LoopCopy {
   llvm::Loop *Copied;
   llvm::BasicBlock *Before, *Own, *Other;
   llvm::SmallPtrSet<llvm::BasicBlock *, 16> Blocks;
 };
 
-// Copies a loop with a preheader and one block behind it, in LCSSA form. `Map` says what became of its values.
+// Copies a loop with a preheader and one block behind it, in LCSSA form. `Map` says what became of its
+// values.
 LoopCopy copyLoop(llvm::Loop &L, llvm::StringRef Suffix, llvm::ValueToValueMapTy &Map, llvm::LoopInfo &LI, llvm::DominatorTree &DT);
 
-// Whether a loop whose error blocks are taken out can be copied: nothing but these and what stands behind its end uses its values.
+// Whether a loop whose error blocks are taken out can be copied: nothing but these and what stands behind its
+// end uses its values.
 bool hasCopyableChecks(const llvm::Loop &L, Session &S);
 
 // The checks in what was copied get error blocks of their own.
 void copyChecks(Session &S, llvm::ValueToValueMapTy &Map);
-// Whether a condition in a loop of the nest of `Outer` depends on more than counters and what is known before it.
+// Whether a condition in a loop of the nest of `Outer` depends on more than counters and what is known before
+// it.
 bool dependsOnData(llvm::Value *Condition, const llvm::Loop &Outer, llvm::ScalarEvolution &SE);
 
 } // namespace pollyrs

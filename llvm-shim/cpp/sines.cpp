@@ -13,8 +13,9 @@
 using namespace llvm;
 using pollyrs::Session;
 
-// Whether both results are surely apart. (Of results that go to one place the library says which one stays, by the
-// argument; the code that is left for the host has the two calls as well, so that a check before a launch is not enough.)
+// Whether both results are surely apart. (Of results that go to one place the library says which one stays,
+// by the argument; the code that is left for the host has the two calls as well, so that a check before a
+// launch is not enough.)
 static bool areApart(const CallInst &Call, AAResults &AA) {
   LocationSize Size = LocationSize::precise(Call.getModule()->getDataLayout().getTypeStoreSize(Call.getArgOperand(0)->getType()));
   return AA.isNoAlias(MemoryLocation(Call.getArgOperand(1), Size), MemoryLocation(Call.getArgOperand(2), Size));

@@ -40,8 +40,8 @@ static bool isLibraryFile(StringRef Directory, StringRef Name) {
 
 static bool isLibrary(const DILocation &Loc) { return isLibraryFile(Loc.getDirectory(), Loc.getFilename()); }
 
-// Where code that was inlined is in the file of the program's author: `std::transform(...)` there, not a line of the library. If all of it is the
-// library's, the innermost place.
+// Where code that was inlined is in the file of the program's author: `std::transform(...)` there, not a line
+// of the library. If all of it is the library's, the innermost place.
 static DebugLoc authorsPlace(const DebugLoc &Loc) {
   for (const DILocation *L = Loc.get(); L; L = L->getInlinedAt())
     if (L->getLine() && !isLibrary(*L))
@@ -49,11 +49,13 @@ static DebugLoc authorsPlace(const DebugLoc &Loc) {
   return Loc;
 }
 
-// Functions that are followed from a library's function to one of the author's, and calls that are looked at on the way.
+// Functions that are followed from a library's function to one of the author's, and calls that are looked at
+// on the way.
 static const unsigned MaxCallers = 4;
 static const unsigned MaxCalls = 256;
 
-// Where a function of a library is called in the author's code, directly or by other functions of the library; the first such place of the module.
+// Where a function of a library is called in the author's code, directly or by other functions of the
+// library; the first such place of the module.
 static DebugLoc authorsCall(const Function &F, unsigned Depth, unsigned &Left) {
   DebugLoc Found;
   auto Earlier = [](const DILocation &A, const DILocation &B) {

@@ -50,8 +50,8 @@ bool differ(const SCEV *A, const SCEV *B, bool OneLoop, ValueToSCEVMapTy &Known,
   return !isa<SCEVCouldNotCompute>(Distance) && !SE.isLoopInvariant(Distance, &L);
 }
 
-// What a condition says of a number where it holds: `stride == 8` makes an address that uses it another one, which need
-// not be in another order.
+// What a condition says of a number where it holds: `stride == 8` makes an address that uses it another one,
+// which need not be in another order.
 ValueToSCEVMapTy knownWhere(Value *Condition, ScalarEvolution &SE) {
   ValueToSCEVMapTy Known;
   auto *Test = dyn_cast<ICmpInst>(Condition);
@@ -88,7 +88,8 @@ bool divides(const BranchInst &Branch, const Loop &L, DominatorTree &DT, LoopInf
   if (T == F || !L.contains(T) || !L.contains(F))
     return false;
   ValueToSCEVMapTy Known = knownWhere(Branch.getCondition(), SE);
-  // A subscript that each arm computes for what is accessed behind both. (One arm alone is what guards a loop.)
+  // A subscript that each arm computes for what is accessed behind both. (One arm alone is what guards a
+  // loop.)
   BasicBlockEdge ToT(Branch.getParent(), T), ToF(Branch.getParent(), F);
   auto ComesBy = [&](const BasicBlockEdge &Edge, const PHINode &PHI, unsigned I) { return DT.dominates(Edge, PHI.getIncomingBlock(I)); };
   for (BasicBlock *BB : L.blocks())

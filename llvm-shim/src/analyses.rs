@@ -1,7 +1,8 @@
 //! Loops, regions, dominators, scalar evolution and alias analysis of one function.
 //!
 //! Lists are owned snapshots taken when the value is made; queries ask LLVM. [`Analyses::split_entry`] and
-//! [`Analyses::expand`] change the function in ways that keep every *query* valid; the snapshots then lack the new block.
+//! [`Analyses::expand`] change the function in ways that keep every *query* valid; the snapshots then lack
+//! the new block.
 
 use crate::ir::{Block, Value};
 use crate::session::Uses;
@@ -31,14 +32,16 @@ pub struct LoopData {
     /// Header first; blocks of inner loops included.
     pub blocks: Vec<LLVMBasicBlockRef>,
     pub location: Option<SourceLoc>,
-    /// The loop is finite if it does nothing observable: `llvm.loop.mustprogress`, or the function is `mustprogress` or
-    /// `willreturn`.
+    /// The loop is finite if it does nothing observable: `llvm.loop.mustprogress`, or the function is
+    /// `mustprogress` or `willreturn`.
     pub must_progress: bool,
     /// A version for rows that are not equally far apart ([`crate::Session::divide_rows`]).
     pub apart: bool,
-    /// A version for what next to no program does, which stays on the host ([`crate::Session::promote_pointers`]).
+    /// A version for what next to no program does, which stays on the host
+    /// ([`crate::Session::promote_pointers`]).
     pub kept: bool,
-    /// One for steps of windows that have no version ([`crate::Session::divide_steps`]), which stays there, too.
+    /// One for steps of windows that have no version ([`crate::Session::divide_steps`]), which stays there,
+    /// too.
     pub other_steps: bool,
     /// A version for rows of which the last one is shorter ([`crate::Session::divide_counters`]).
     pub uneven_rows: bool,
@@ -130,8 +133,8 @@ impl Analyses<'_> {
         unsafe { sys::prs_post_dominates(self.raw, a, b) }
     }
 
-    /// `v` as seen from `scope` (`None`: after all loops); `CouldNotCompute` also for values that are neither integers
-    /// nor pointers, and for expressions too large to be useful.
+    /// `v` as seen from `scope` (`None`: after all loops); `CouldNotCompute` also for values that are neither
+    /// integers nor pointers, and for expressions too large to be useful.
     pub fn scev(&self, v: LLVMValueRef, scope: Option<LoopId>) -> ScevExpr {
         // SAFETY: live analyses and value; an unknown loop number is rejected there.
         let handle = unsafe { sys::prs_scev(self.raw, v, scope.map_or(sys::NONE, |l| l.0)) };
@@ -145,38 +148,43 @@ impl Analyses<'_> {
         scev::snapshot(self.raw, handle)
     }
 
-    /// An upper bound of the number of times the back edge is taken: the least of those of the exits that have one.
+    /// An upper bound of the number of times the back edge is taken: the least of those of the exits that
+    /// have one.
     pub fn backedge_taken_bound(&self, l: LoopId) -> ScevExpr {
         // SAFETY: live analyses; an unknown loop number is rejected there.
         let handle = unsafe { sys::prs_backedge_taken_bound(self.raw, l.0) };
         scev::snapshot(self.raw, handle)
     }
 
-    /// The product of integers of at most 64 bits, each sign-extended to 64; it wraps. `CouldNotCompute` for pointers and no factors.
+    /// The product of integers of at most 64 bits, each sign-extended to 64; it wraps. `CouldNotCompute` for
+    /// pointers and no factors.
     pub fn product(&self, factors: &[ScevHandleRaw]) -> ScevExpr {
         // SAFETY: the factors are handles of these analyses or 0; C++ reads them during the call only.
         let handle = unsafe { sys::prs_scev_product(self.raw, factors.as_ptr(), factors.len()) };
         scev::snapshot(self.raw, handle)
     }
 
-    /// The sum of integers, each times its factor, in the narrowest of their types; it wraps. `CouldNotCompute` for pointers and no terms.
+    /// The sum of integers, each times its factor, in the narrowest of their types; it wraps.
+    /// `CouldNotCompute` for pointers and no terms.
     pub fn sum(&self, terms: &[(ScevHandleRaw, i64)]) -> ScevExpr {
         let (handles, factors): (Vec<ScevHandleRaw>, Vec<i64>) = terms.iter().copied().unzip();
-        // SAFETY: handles of these analyses or 0; C++ reads both lists, which are as long, during the call only.
+        // SAFETY: handles of these analyses or 0; C++ reads both lists, which are as long, during the call
+        // only.
         let handle =
             unsafe { sys::prs_scev_sum(self.raw, handles.as_ptr(), factors.as_ptr(), handles.len()) };
         scev::snapshot(self.raw, handle)
     }
 
-    /// `scev` with divisors that may be 0 replaced by 1 there: the same value wherever the program computes it, and safe to compute elsewhere.
+    /// `scev` with divisors that may be 0 replaced by 1 there: the same value wherever the program computes
+    /// it, and safe to compute elsewhere.
     pub fn safe_division(&self, scev: ScevHandleRaw) -> ScevExpr {
         // SAFETY: `scev` is a handle of these analyses or 0.
         let handle = unsafe { sys::prs_scev_safe_division(self.raw, scev) };
         scev::snapshot(self.raw, handle)
     }
 
-    /// The least and the largest value that `scev` may have, as a signed number; all of 64 bits where nothing is
-    /// known of it.
+    /// The least and the largest value that `scev` may have, as a signed number; all of 64 bits where nothing
+    /// is known of it.
     pub fn signed_range(&self, scev: ScevHandleRaw) -> (i64, i64) {
         let (mut least, mut most) = (i64::MIN, i64::MAX);
         // SAFETY: `scev` is a handle of these analyses or 0; two numbers that live here are written.
@@ -198,7 +206,8 @@ impl Analyses<'_> {
         scev::snapshot(self.raw, handle)
     }
 
-    /// `dividend / max(divisor, 1)` of 64 bits, rounded down, both read as unsigned after an extension of their signed values.
+    /// `dividend / max(divisor, 1)` of 64 bits, rounded down, both read as unsigned after an extension of
+    /// their signed values.
     pub fn quotient_by(&self, dividend: ScevHandleRaw, divisor: ScevHandleRaw) -> ScevExpr {
         // SAFETY: handles of these analyses or 0.
         let handle = unsafe { sys::prs_scev_quotient(self.raw, dividend, divisor) };
@@ -212,7 +221,8 @@ impl Analyses<'_> {
         scev::snapshot(self.raw, handle)
     }
 
-    /// `left - right` modulo 2^bits, of integers of one type, or of the addresses of pointers in bytes; else `CouldNotCompute`.
+    /// `left - right` modulo 2^bits, of integers of one type, or of the addresses of pointers in bytes; else
+    /// `CouldNotCompute`.
     pub fn difference(&self, left: ScevHandleRaw, right: ScevHandleRaw) -> ScevExpr {
         // SAFETY: handles of these analyses or 0.
         let handle = unsafe { sys::prs_scev_difference(self.raw, left, right) };
@@ -226,8 +236,8 @@ impl Analyses<'_> {
         scev::snapshot(self.raw, handle)
     }
 
-    /// `(end - first + step - 1) / max(step, 1)` of integers of at most 64 bits, each sign-extended to 64, divided without sign:
-    /// how often `step` can be added to `first` until `end` is reached.
+    /// `(end - first + step - 1) / max(step, 1)` of integers of at most 64 bits, each sign-extended to 64,
+    /// divided without sign: how often `step` can be added to `first` until `end` is reached.
     pub fn steps(&self, end: ScevHandleRaw, first: ScevHandleRaw, step: ScevHandleRaw) -> ScevExpr {
         // SAFETY: handles of these analyses or 0.
         let handle = unsafe { sys::prs_scev_steps(self.raw, end, first, step) };
@@ -240,7 +250,8 @@ impl Analyses<'_> {
         unsafe { sys::prs_scev_non_negative(self.raw, scev) }
     }
 
-    /// Whether the program promises that iterations of `l` have different elements for `access` and others of its group, but for those that are only read.
+    /// Whether the program promises that iterations of `l` have different elements for `access` and others of
+    /// its group, but for those that are only read.
     pub fn promised_apart(&self, l: LoopId, access: LLVMValueRef) -> bool {
         // SAFETY: a live value of the function; an unknown loop number is rejected there.
         unsafe { sys::prs_promised_apart(self.raw, l.0, access) }
@@ -251,16 +262,17 @@ impl Analyses<'_> {
         unsafe { sys::prs_scev_loop_invariant(self.raw, scev, l.0) }
     }
 
-    /// Whether memory reached from `p` by any offset may overlap memory reached from `q`. Both pointers must have one
-    /// value during the region asked about: alias analysis compares values of one moment, not of two iterations.
+    /// Whether memory reached from `p` by any offset may overlap memory reached from `q`. Both pointers must
+    /// have one value during the region asked about: alias analysis compares values of one moment, not of two
+    /// iterations.
     pub fn may_alias(&self, p: LLVMValueRef, q: LLVMValueRef) -> bool {
         self.may_alias_accesses((p, None), (q, None))
     }
 
-    /// As [`Analyses::may_alias`], narrowed by the alias tags of one access (load, store, memory intrinsic) each; sound only if
-    /// asked for every pair of accesses of the two objects. Scope tags are used where no scope is declared inside a loop, as
-    /// only then they hold between iterations. Types are not believed: a store changes the type of what it stores to. (flang's tags, which
-    /// are of objects, are.)
+    /// As [`Analyses::may_alias`], narrowed by the alias tags of one access (load, store, memory intrinsic)
+    /// each; sound only if asked for every pair of accesses of the two objects. Scope tags are used where no
+    /// scope is declared inside a loop, as only then they hold between iterations. Types are not believed: a
+    /// store changes the type of what it stores to. (flang's tags, which are of objects, are.)
     pub fn may_alias_accesses(
         &self,
         p: (LLVMValueRef, Option<LLVMValueRef>),
@@ -271,15 +283,16 @@ impl Analyses<'_> {
         unsafe { sys::prs_may_alias(self.raw, p.0, raw(p.1), q.0, raw(q.1)) }
     }
 
-    /// What one execution of `inst` may do to memory reached from `object` by any offset. `object` must have one value during an
-    /// activation of the function; the instruction's own operands may change.
+    /// What one execution of `inst` may do to memory reached from `object` by any offset. `object` must have
+    /// one value during an activation of the function; the instruction's own operands may change.
     pub fn memory_effect(&self, inst: LLVMValueRef, object: LLVMValueRef) -> MemoryEffect {
         // SAFETY: live analyses, instruction and value.
         let bits = unsafe { sys::prs_memory_effect(self.raw, inst, object) };
         MemoryEffect { reads: bits & 1 != 0, writes: bits & 2 != 0, anything: bits & 4 != 0 }
     }
 
-    /// What alias analysis leaves open of [`Analyses::memory_effect`]; of anything else that `inst` may do it says nothing.
+    /// What alias analysis leaves open of [`Analyses::memory_effect`]; of anything else that `inst` may do it
+    /// says nothing.
     pub fn touches(&self, inst: LLVMValueRef, object: LLVMValueRef) -> Touch {
         // SAFETY: live analyses, instruction and value.
         Touch::from_bits(unsafe { sys::prs_mod_ref(self.raw, inst, object) })
@@ -307,11 +320,12 @@ impl Analyses<'_> {
         unsafe { sys::prs_can_expand(self.raw, scev, before) }
     }
 
-    /// Instructions that compute `scev` before the instruction `before`; `None` where that is not safe. They use no value of `regions`' blocks
-    /// of which nothing outside of its region made use before.
+    /// Instructions that compute `scev` before the instruction `before`; `None` where that is not safe. They
+    /// use no value of `regions`' blocks of which nothing outside of its region made use before.
     pub fn expand(&self, scev: ScevHandleRaw, before: Value, regions: &Regions) -> Option<Value> {
         let Regions { blocks, numbers } = regions;
-        // SAFETY: as above; null where unsafe. C++ reads the lists, which are of one length, during the call only.
+        // SAFETY: as above; null where unsafe. C++ reads the lists, which are of one length, during the call
+        // only.
         let value = unsafe {
             sys::prs_expand(self.raw, scev, before.raw(), blocks.as_ptr(), numbers.as_ptr(), blocks.len())
         };
@@ -320,8 +334,9 @@ impl Analyses<'_> {
     }
 
     /// Sends all edges from outside `blocks` into `entry` through a new block, which is returned and ends in
-    /// `br entry`. If `entry` begins the function, its static allocas move to the new block. `None` where the edges
-    /// cannot be redirected: from `indirectbr` or `callbr`, into an exception pad, or if there are none.
+    /// `br entry`. If `entry` begins the function, its static allocas move to the new block. `None` where the
+    /// edges cannot be redirected: from `indirectbr` or `callbr`, into an exception pad, or if there are
+    /// none.
     pub fn split_entry(
         &self,
         entry: LLVMBasicBlockRef,

@@ -1,22 +1,25 @@
-//! LLVM's analyses and transformations for Rust, as far as a polyhedral optimiser needs them and the C API lacks them.
+//! LLVM's analyses and transformations for Rust, as far as a polyhedral optimiser needs them and the C API
+//! lacks them.
 //!
-//! **Problem.** Scalar evolution, regions, alias analysis, function cloning and CFG surgery exist in C++ only. The C++
-//! side (`cpp/`) hands out plain data and takes no decision; this crate turns it into owned snapshots.
+//! **Problem.** Scalar evolution, regions, alias analysis, function cloning and CFG surgery exist in C++
+//! only. The C++ side (`cpp/`) hands out plain data and takes no decision; this crate turns it into owned
+//! snapshots.
 //!
-//! **Layers.** `sys` declares the C functions; everything public is safe to call *with handles of live LLVM objects of
-//! one context*, which is what a pass has. LLVM's C handles are raw pointers, so a stale handle is the caller's bug, as
-//! it is with inkwell's own `LLVMValueRef`.
+//! **Layers.** `sys` declares the C functions; everything public is safe to call *with handles of live LLVM
+//! objects of one context*, which is what a pass has. LLVM's C handles are raw pointers, so a stale handle is
+//! the caller's bug, as it is with inkwell's own `LLVMValueRef`.
 //!
 //! **Invariants.**
-//! - A [`Session`] serves one module; it owns a pass builder and analysis managers of its own, so nothing of the host's
-//!   pass manager is touched or invalidated.
-//! - While an [`Analyses`] of a function lives, the session refuses to transform that function ([`ShimError::Busy`]).
+//! - A [`Session`] serves one module; it owns a pass builder and analysis managers of its own, so nothing of
+//!   the host's pass manager is touched or invalidated.
+//! - While an [`Analyses`] of a function lives, the session refuses to transform that function
+//!   ([`ShimError::Busy`]).
 //! - [`ScevExpr`] is a tree with its own kind numbers: LLVM renumbers `SCEVTypes` between versions.
 //! - No mutable globals: rustc compiles code-generation units on several threads.
 //!
 //! **Example.** `for (i = 0; i < n; i++) A[2*i] = 0;` with `double *A`: [`Analyses::loops`] has one loop `l`,
-//! `backedge_taken_count(l)` is `Add[-1, Unknown n]` under the loop's guard, and `scev(pointer of the store)` is
-//! `AddRec { loop_id: l, operands: [Unknown A, Constant 16] }` with `is_pointer`.
+//! `backedge_taken_count(l)` is `Add[-1, Unknown n]` under the loop's guard, and `scev(pointer of the store)`
+//! is `AddRec { loop_id: l, operands: [Unknown A, Constant 16] }` with `is_pointer`.
 
 // Every public function takes LLVM's C handles, which are raw pointers by type; see "Layers" above.
 #![allow(clippy::not_unsafe_ptr_arg_deref)]

@@ -12,7 +12,8 @@ pub fn bitcode(module: LLVMModuleRef, ordered: bool) -> Vec<u8> {
 }
 
 /// Makes a module what this bitcode of [`bitcode`] says, with its triple and data layout. All handles of its
-/// functions and globals are stale then. `false`, with nothing done: that is no bitcode, or for another target.
+/// functions and globals are stale then. `false`, with nothing done: that is no bitcode, or for another
+/// target.
 pub fn replace(module: LLVMModuleRef, bitcode: &[u8]) -> bool {
     // SAFETY: a live module; the bytes are read during the call only.
     unsafe { sys::prs_replace_module(module, bitcode.as_ptr(), bitcode.len()) }

@@ -1,25 +1,28 @@
 //! Rewritings of the working copy that turn what detection cannot model into what it can.
 //!
-//! Switches, memory intrinsics and loads are rewritten for good: the copy means the same before and after. Branches on data are
-//! different, as they have no equivalent without branches in which memory is *written* only where the program writes it.
+//! Switches, memory intrinsics and loads are rewritten for good: the copy means the same before and after.
+//! Branches on data are different, as they have no equivalent without branches in which memory is *written*
+//! only where the program writes it.
 //!
-//! **Problem.** `if (A[i] > 0) B[i] = x;` has no affine domain. On the device it can be `B[i] = A[i] > 0 ? x : B[i]`, an
-//! unconditional read and write, which every later stage understands without knowing of conditions.
+//! **Problem.** `if (A[i] > 0) B[i] = x;` has no affine domain. On the device it can be
+//! `B[i] = A[i] > 0 ? x : B[i]`, an unconditional read and write, which every later stage understands without
+//! knowing of conditions.
 //!
-//! **Why that is right on the device.** The device works on copies. A kernel that stores the old value writes what the copy holds,
-//! no statement order changes (the read and the write are accesses of the model like any others), and what comes back to the
-//! host's memory is for every element what the original would have left there: detection calls such a store a may-write, so only
-//! elements that the kernels changed come back. The bytes that are copied must exist, though, where
-//! the original may not touch them: so a branch is flattened only if each location its arms load or store *is accessed in every
-//! execution of the branch*, by the same iteration, outside of the arms or in both of them (or LLVM proves it dereferenceable).
+//! **Why that is right on the device.** The device works on copies. A kernel that stores the old value writes
+//! what the copy holds, no statement order changes (the read and the write are accesses of the model like any
+//! others), and what comes back to the host's memory is for every element what the original would have left
+//! there: detection calls such a store a may-write, so only elements that the kernels changed come back. The
+//! bytes that are copied must exist, though, where the original may not touch them: so a branch is flattened
+//! only if each location its arms load or store *is accessed in every execution of the branch*, by the same
+//! iteration, outside of the arms or in both of them (or LLVM proves it dereferenceable).
 //!
 //! Not flattened are branches that hold a branch on loop counters, a loop, or an error block in their arms.
 //!
-//! **Why it is not right on the host.** There another thread may write `B[i]` while the condition is false, and the memory may be
-//! read-only. So the stores are marked, and [`Session::restore_conditions`] makes them conditional again in the code that is
-//! left for the host; nothing between the two may change marked stores. Loads and arithmetic stay unconditional: they are
-//! executed only where that is safe. Stores to a local variable whose address goes nowhere need no mark: nobody sees that it is
-//! written once more.
+//! **Why it is not right on the host.** There another thread may write `B[i]` while the condition is false,
+//! and the memory may be read-only. So the stores are marked, and [`Session::restore_conditions`] makes them
+//! conditional again in the code that is left for the host; nothing between the two may change marked stores.
+//! Loads and arithmetic stay unconditional: they are executed only where that is safe. Stores to a local
+//! variable whose address goes nowhere need no mark: nobody sees that it is written once more.
 //!
 //! **Example.**
 //! ```text
@@ -28,102 +31,131 @@
 //!        br join                          store new, p, !pollyrs.conditional
 //! ```
 
-//! Error blocks are handled alike: a loop that may be left to a panic has two exits and no trip count. The branch becomes a call
-//! of [`CHECK`], and the branch comes back in the host's code. The device code has no check at all, as it only runs when all of them
-//! are known to succeed.
+//! Error blocks are handled alike: a loop that may be left to a panic has two exits and no trip count. The
+//! branch becomes a call of [`CHECK`], and the branch comes back in the host's code. The device code has no
+//! check at all, as it only runs when all of them are known to succeed.
 
-//! **Pointers that change places.** In `for (t) { step(a, b); tmp = a; a = b; b = tmp; }` the base of every access changes. Two
-//! iterations of it have one base each: `for (p) { step(A, B); if (2 * p + 1 < n) step(B, A); }`, where `A` and `B` are the
-//! pointers before the loop. What they are behind the loop depends on its number of iterations modulo two. Pointers in memory
-//! (`grid->now`, the members that `std::swap` exchanges) are made values of the loop before that, and so are sizes that change places with them: copies of
-//! structures are taken apart for that. Mostly the sizes are equal: there is a version of the loop for that, in which they do not change; the
-//! loop as it was stays on the host.
+//! **Pointers that change places.** In `for (t) { step(a, b); tmp = a; a = b; b = tmp; }` the base of every
+//! access changes. Two iterations of it have one base each:
+//! `for (p) { step(A, B); if (2 * p + 1 < n) step(B, A); }`, where `A` and `B` are the pointers before the
+//! loop. What they are behind the loop depends on its number of iterations modulo two. Pointers in memory
+//! (`grid->now`, the members that `std::swap` exchanges) are made values of the loop before that, and so are
+//! sizes that change places with them: copies of structures are taken apart for that. Mostly the sizes are
+//! equal: there is a version of the loop for that, in which they do not change; the loop as it was stays on
+//! the host.
 //!
-//! **Values advanced in inner loops.** In `for (i < n) for (j < m) A[k++] = 0;` scalar evolution does not see that `k` grows by `max(m,
-//! 0)` in each iteration of the outer loop, since the inner one is skipped where `m <= 0`. The value that the back edge carries is
-//! replaced by `k + max(m, 0)`: equal, as the inner loop's number of iterations and step do not change in the outer one. A loop from `lo` to `hi` adds
-//! `max(hi, lo) - lo`, and what is added beside it is added as well, so that an index may skip the borders of a grid.
+//! **Values advanced in inner loops.** In `for (i < n) for (j < m) A[k++] = 0;` scalar evolution does not see
+//! that `k` grows by `max(m, 0)` in each iteration of the outer loop, since the inner one is skipped where
+//! `m <= 0`. The value that the back edge carries is replaced by `k + max(m, 0)`: equal, as the inner loop's
+//! number of iterations and step do not change in the outer one. A loop from `lo` to `hi` adds
+//! `max(hi, lo) - lo`, and what is added beside it is added as well, so that an index may skip the borders of
+//! a grid.
 //!
-//! **errno.** `exp(x)` of the C library sets `errno` where the result is too large or too small, `sqrt(x)` for `x < 0`. Such calls are
-//! made pure ([`ERRNO`] marks them), so that they can be modelled; a kernel computes the result and looks at the arguments, and reports what
-//! the program would have done to `errno`. Where that is surely `ERANGE`, the run-time library does it when all is computed, unless what is
-//! loaded in front of the loop (below: bounds in memory) might be `errno` itself; it never lies in one of the arrays. Otherwise nothing that the device computed counts, and
-//! the original loop, whose calls are what they were, runs. Such a call is never moved out of its condition.
+//! **errno.** `exp(x)` of the C library sets `errno` where the result is too large or too small, `sqrt(x)`
+//! for `x < 0`. Such calls are made pure ([`ERRNO`] marks them), so that they can be modelled; a kernel
+//! computes the result and looks at the arguments, and reports what the program would have done to `errno`.
+//! Where that is surely `ERANGE`, the run-time library does it when all is computed, unless what is loaded in
+//! front of the loop (below: bounds in memory) might be `errno` itself; it never lies in one of the arrays.
+//! Otherwise nothing that the device computed counts, and the original loop, whose calls are what they were,
+//! runs. Such a call is never moved out of its condition.
 //!
-//! **Products of complex numbers.** Where both parts of `(a + bi) * (c + di)` are no numbers, compilers call `__muldc3`, which looks for
-//! infinities in the operands. The call becomes the code that ISO C has for it (annex G); only the bits of NaNs may differ. `cabs` becomes `hypot`.
+//! **Products of complex numbers.** Where both parts of `(a + bi) * (c + di)` are no numbers, compilers call
+//! `__muldc3`, which looks for infinities in the operands. The call becomes the code that ISO C has for it
+//! (annex G); only the bits of NaNs may differ. `cabs` becomes `hypot`.
 //!
-//! **Selected addresses.** Of `wall[i] ? t[i] : t[i - 1]` LLVM makes one load from a selected address, which is not affine. It becomes a
-//! branch again, with a load in either arm.
+//! **Selected addresses.** Of `wall[i] ? t[i] : t[i - 1]` LLVM makes one load from a selected address, which
+//! is not affine. It becomes a branch again, with a load in either arm.
 //!
-//! **Bounds in memory.** In `for (y < im->height) im->pixels[y] = 0;` the stores of bytes might change `im->height`. In front of the loop it is read
-//! once more, and in the loop the load is marked by [`INVARIANT`] in a way that lets scalar evolution see the value from before. That this is what the
-//! loop loads is checked at run time, by comparing the place with what the loop writes; in the host's code the marks are taken off again.
+//! **Bounds in memory.** In `for (y < im->height) im->pixels[y] = 0;` the stores of bytes might change
+//! `im->height`. In front of the loop it is read once more, and in the loop the load is marked by
+//! [`INVARIANT`] in a way that lets scalar evolution see the value from before. That this is what the loop
+//! loads is checked at run time, by comparing the place with what the loop writes; in the host's code the
+//! marks are taken off again.
 
 //!
-//! **Tables of rows.** In C and C++ a matrix is often a table of pointers (`double **a`, a vector of vectors), one for each row, and `a[i][j]` loads
-//! one. Before the loop, the run-time library looks at the part of the table that the loop reads
-//! (`pollyrs_rt_rows_anywhere`; memory that is not there is no error), and answers with the first row and the distance: there is a version of the loop in which
-//! scalar evolution knows `a[i]` as `first + i * distance` ([`ROW`]). Where the rows are not equally far apart, `first` is an address that stands for them, in a range of the
-//! library's own, of which kernels alone make use; the host's code gets its loads back. For that the library has to know which bytes of the rows are accessed: bounds of what
-//! the loop adds to a row's address, by what is known before it, or by the largest of the counts that stand in a table (`j < length[i]`, `pollyrs_rt_most`). Without these rows have to be equally far apart (`pollyrs_rt_rows`). The loop as it was runs where the answer is
-//! no. Nothing in the loop may write to the table, by alias analysis, which the library checks by address. Rows between two pointers (the beginning and the end of a `vector`) are
-//! two tables in one, where all rows have one length (`pollyrs_rt_row_length`).
+//! **Tables of rows.** In C and C++ a matrix is often a table of pointers (`double **a`, a vector of
+//! vectors), one for each row, and `a[i][j]` loads one. Before the loop, the run-time library looks at the
+//! part of the table that the loop reads (`pollyrs_rt_rows_anywhere`; memory that is not there is no error),
+//! and answers with the first row and the distance: there is a version of the loop in which scalar evolution
+//! knows `a[i]` as `first + i * distance` ([`ROW`]). Where the rows are not equally far apart, `first` is an
+//! address that stands for them, in a range of the library's own, of which kernels alone make use; the host's
+//! code gets its loads back. For that the library has to know which bytes of the rows are accessed: bounds of
+//! what the loop adds to a row's address, by what is known before it, or by the largest of the counts that
+//! stand in a table (`j < length[i]`, `pollyrs_rt_most`). Without these rows have to be equally far apart
+//! (`pollyrs_rt_rows`). The loop as it was runs where the answer is no. Nothing in the loop may write to the
+//! table, by alias analysis, which the library checks by address. Rows between two pointers (the beginning
+//! and the end of a `vector`) are two tables in one, where all rows have one length
+//! (`pollyrs_rt_row_length`).
 //!
-//! The lengths of rows may stand in the table beside the addresses, as bounds of loops, or since each access is checked (Rust's `Vec<Vec<f64>>`). The version
-//! is for rows of one length (`pollyrs_rt_common_length`), so that the check is one on values from before the loop. There no types say that a row is not the
-//! table: what is written to rows or elsewhere is compared with the tables before the loop (`pollyrs_rt_rows_leave`), by bounds of what the loop accesses.
-//! Such a version is made when error blocks are taken out of the loop, and each copy of the loop has error blocks of its own.
+//! The lengths of rows may stand in the table beside the addresses, as bounds of loops, or since each access
+//! is checked (Rust's `Vec<Vec<f64>>`). The version is for rows of one length (`pollyrs_rt_common_length`),
+//! so that the check is one on values from before the loop. There no types say that a row is not the table:
+//! what is written to rows or elsewhere is compared with the tables before the loop
+//! (`pollyrs_rt_rows_leave`), by bounds of what the loop accesses. Such a version is made when error blocks
+//! are taken out of the loop, and each copy of the loop has error blocks of its own.
 //!
-//! **Windows with a step.** In `x[(i * s + p) * w + j * s + q]` (a convolution with a stride) the strides of the counters are `s * w`, `w`, `s` and 1. Of a matrix each
-//! would be a multiple of the next, and no array of several dimensions has these. With a number for `s` the strides are `w` and 1: there are versions of the
-//! loop for 1 and 2; for other steps it stays on the host.
+//! **Windows with a step.** In `x[(i * s + p) * w + j * s + q]` (a convolution with a stride) the strides of
+//! the counters are `s * w`, `w`, `s` and 1. Of a matrix each would be a multiple of the next, and no array
+//! of several dimensions has these. With a number for `s` the strides are `w` and 1: there are versions of
+//! the loop for 1 and 2; for other steps it stays on the host.
 //!
-//! **Tables of offsets.** In `for (k < 9) s += f[x - ex[k]][y - ey[k]]` (lattice methods, lists of neighbours) the subscripts come from a constant
-//! table, in `for (r < 3) o = o * extent[r] + index[r]` (views of any number of dimensions) from a variable of the function. Without the loop each is a number
-//! or a value: such loops are unrolled. So are those that keep a pointer to one of several variables, as `std::max({a, b, c})` does, and
-//! those that walk through an array which one iteration of the loop around has for itself (`float v[9]`, sorted for a median): its elements become values.
+//! **Tables of offsets.** In `for (k < 9) s += f[x - ex[k]][y - ey[k]]` (lattice methods, lists of
+//! neighbours) the subscripts come from a constant table, in `for (r < 3) o = o * extent[r] + index[r]`
+//! (views of any number of dimensions) from a variable of the function. Without the loop each is a number or
+//! a value: such loops are unrolled. So are those that keep a pointer to one of several variables, as
+//! `std::max({a, b, c})` does, and those that walk through an array which one iteration of the loop around
+//! has for itself (`float v[9]`, sorted for a median): its elements become values.
 //!
-//! **Neighbours by loops.** Stencils of high order are written as `for (d = 1; d <= R; d++) s += w[d] * (a[i - d] + a[i + d])`. A number of iterations that
-//! is known makes this a sum of loads at constant distances, which is what temporal blocking looks for. Such a loop is unrolled inside of a time
-//! loop: where it reads an object that the outermost loop stores to, and an iteration leaves nothing but a value.
+//! **Neighbours by loops.** Stencils of high order are written as
+//! `for (d = 1; d <= R; d++) s += w[d] * (a[i - d] + a[i + d])`. A number of iterations that is known makes
+//! this a sum of loads at constant distances, which is what temporal blocking looks for. Such a loop is
+//! unrolled inside of a time loop: where it reads an object that the outermost loop stores to, and an
+//! iteration leaves nothing but a value.
 //!
-//! **Every so many steps.** Programs print, check or save something in each hundredth step: `for (t < n) { step(); if (t % 100 == 0) report(); }`. The call keeps the time loop on the
-//! host, a launch or more a step. The number of steps until the next report is known when they begin: these have a loop of their own, a copy of the loop without
-//! the report, and the loop as it was runs the iterations with one. It may end the loop there, too.
+//! **Every so many steps.** Programs print, check or save something in each hundredth step:
+//! `for (t < n) { step(); if (t % 100 == 0) report(); }`. The call keeps the time loop on the host, a launch
+//! or more a step. The number of steps until the next report is known when they begin: these have a loop of
+//! their own, a copy of the loop without the report, and the loop as it was runs the iterations with one. It
+//! may end the loop there, too.
 //!
-//! **Recurrences of fixed order.** `left = mid; mid = right; right = a[i + 2]` saves a host two of three loads, and `flux = next` the half of a
-//! computation, but it makes an iteration wait for the one before. Where all that such a value is computed from are loads of what the loop does not write and
-//! counters, each iteration computes it anew: by a load of the element further back if what stands before the loop is a load of it as well, else as in the
-//! first iteration, which is chosen by its number.
+//! **Recurrences of fixed order.** `left = mid; mid = right; right = a[i + 2]` saves a host two of three
+//! loads, and `flux = next` the half of a computation, but it makes an iteration wait for the one before.
+//! Where all that such a value is computed from are loads of what the loop does not write and counters, each
+//! iteration computes it anew: by a load of the element further back if what stands before the loop is a load
+//! of it as well, else as in the first iteration, which is chosen by its number.
 //!
-//! **Assignments of whole arrays.** `u = v` for an allocatable `u` is a call of Fortran's run-time library, which allocates `u` anew where the shapes
-//! differ, and changes the descriptor that each access of `u` goes through. Where the shapes are equal before the loop and nothing else in it writes to
-//! the descriptors, they are equal in every iteration: there is a version of the loop for that, with loops over elements in the calls' place.
+//! **Assignments of whole arrays.** `u = v` for an allocatable `u` is a call of Fortran's run-time library,
+//! which allocates `u` anew where the shapes differ, and changes the descriptor that each access of `u` goes
+//! through. Where the shapes are equal before the loop and nothing else in it writes to the descriptors, they
+//! are equal in every iteration: there is a version of the loop for that, with loops over elements in the
+//! calls' place.
 use crate::{LLVMValueRef, Session, ShimError, sys};
 
-/// The function that stands for a branch to an error block: detection assumes that its argument is true, which is checked before
-/// the kernels run; the host's version of the loop gets the branch back.
+/// The function that stands for a branch to an error block: detection assumes that its argument is true,
+/// which is checked before the kernels run; the host's version of the loop gets the branch back.
 pub const CHECK: &str = "pollyrs.check";
 
 /// Metadata on a store that stands for one under a condition on data.
 pub const CONDITIONAL: &str = "pollyrs.conditional";
 
-/// Metadata on such a store that keeps a minimum, a maximum or its place, and on a load of what it replaces that need not be there.
+/// Metadata on such a store that keeps a minimum, a maximum or its place, and on a load of what it replaces
+/// that need not be there.
 pub const KEPT: &str = "pollyrs.kept";
 
-/// Attribute of a call that is pure but for setting `errno`, which the device has to report. Its value is empty where nothing that is
-/// loaded before the loop may be `errno`.
+/// Attribute of a call that is pure but for setting `errno`, which the device has to report. Its value is
+/// empty where nothing that is loaded before the loop may be `errno`.
 pub const ERRNO: &str = "pollyrs-errno";
 
-/// Metadata on `select true, modelled, load`: the address of a row of a table, and what the model takes it for.
+/// Metadata on `select true, modelled, load`: the address of a row of a table, and what the model takes it
+/// for.
 pub const ROW: &str = "pollyrs.row";
 
-/// Metadata on `select true, before, load`: a load and what its place held before the loop, which the model takes it for.
+/// Metadata on `select true, before, load`: a load and what its place held before the loop, which the model
+/// takes it for.
 pub const INVARIANT: &str = "pollyrs.invariant";
 
-/// Loops that index by tables, in one function: how many are unrolled, and how many iterations and instructions each may become. The largest
-/// common lattice has 27 velocities.
+/// Loops that index by tables, in one function: how many are unrolled, and how many iterations and
+/// instructions each may become. The largest common lattice has 27 velocities.
 const MAX_TABLES: u32 = 32;
 const MAX_TABLE: u32 = 32;
 const MAX_UNROLLED: u32 = 2000;
@@ -135,8 +167,9 @@ const MAX_INTERVAL: u32 = 4000;
 /// Loads moved in one function at most: analyses are renewed after each.
 const MAX_LOADS: u32 = 64;
 
-/// Which loads [`Session::hoist_loads`] moves. Each comes when the one before has no more: conditions that change, as it seems, are found not to
-/// once other loads have moved and their values are merged; and of loads of one place that moved one by one, nobody knows any more that they are equal.
+/// Which loads [`Session::hoist_loads`] moves. Each comes when the one before has no more: conditions that
+/// change, as it seems, are found not to once other loads have moved and their values are merged; and of
+/// loads of one place that moved one by one, nobody knows any more that they are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hoisting {
     /// Those of outermost loops, with all others of their place.
@@ -148,42 +181,46 @@ pub enum Hoisting {
 }
 
 impl Session {
-    /// Switches inside loops, of at most `max_cases` cases, become comparisons. Returns whether there were any.
+    /// Switches inside loops, of at most `max_cases` cases, become comparisons. Returns whether there were
+    /// any.
     pub fn lower_switches(&self, f: LLVMValueRef, max_cases: u32) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_lower_switches(self.raw, f, max_cases) })
     }
 
-    /// Calls of memset, memcpy and memmove with a length known at run time only become loops over the elements of the arrays,
-    /// where the length is a multiple of the element size that other accesses of the array have.
+    /// Calls of memset, memcpy and memmove with a length known at run time only become loops over the
+    /// elements of the arrays, where the length is a multiple of the element size that other accesses of the
+    /// array have.
     pub fn expand_memory_intrinsics(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_expand_memory_intrinsics(self.raw, f) })
     }
 
-    /// Moves loads that steer loops (bounds, base pointers) out of the outermost loop that does not write what they read, by alias
-    /// analysis. A load that the loop executes under a condition which it does not change is executed under that condition before
-    /// the loop. One under a condition that changes is made before deep nests of loops by the run-time library, which survives places that are
-    /// not there ([`Hoisting::Peeking`]).
+    /// Moves loads that steer loops (bounds, base pointers) out of the outermost loop that does not write
+    /// what they read, by alias analysis. A load that the loop executes under a condition which it does not
+    /// change is executed under that condition before the loop. One under a condition that changes is made
+    /// before deep nests of loops by the run-time library, which survives places that are not there
+    /// ([`Hoisting::Peeking`]).
     pub fn hoist_loads(&self, f: LLVMValueRef, how: Hoisting) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_hoist_loads(self.raw, f, MAX_LOADS, how as u32) })
     }
 
-    /// Pointers and counters that outermost loops leave behind are computed from their numbers of iterations behind them: the device has no
-    /// pointers to give back, and iterations that each leave a value behind cannot run in parallel.
+    /// Pointers and counters that outermost loops leave behind are computed from their numbers of iterations
+    /// behind them: the device has no pointers to give back, and iterations that each leave a value behind
+    /// cannot run in parallel.
     pub fn rewrite_exit_values(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_rewrite_exit_values(self.raw, f) })
     }
 
-    /// What a loop over data leaves in a number (a sum, a count, a place) and what bounds, conditions, and subscripts behind it are
-    /// made of is a number of its own, which scalar evolution does not look through: else a later nest's parameters would be values
-    /// in an iteration of that loop.
+    /// What a loop over data leaves in a number (a sum, a count, a place) and what bounds, conditions, and
+    /// subscripts behind it are made of is a number of its own, which scalar evolution does not look through:
+    /// else a later nest's parameters would be values in an iteration of that loop.
     pub fn separate_results(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
@@ -191,49 +228,54 @@ impl Session {
     }
 
     /// A loop nest that accesses an array in one order or in another, by a number that is known before it
-    /// (`if (forward) y[j * m + i] = x[i * n + j]; else y[i * n + j] = x[j * m + i];`), becomes a nest for each: no one shape is
-    /// that of both. Divides one nest; returns whether it found one.
+    /// (`if (forward) y[j * m + i] = x[i * n + j]; else y[i * n + j] = x[j * m +
+    /// i];`), becomes a nest for each: no one shape is that of both. Divides one nest; returns whether it
+    /// found one.
     pub fn unswitch_loops(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_unswitch_loops(self.raw, f) })
     }
 
-    /// Branches on what loops do not change (`if (bias != NULL)`, `if (beta == 0)`) become branches on a number that is known before the
-    /// loops, so that they are conditions on parameters.
+    /// Branches on what loops do not change (`if (bias != NULL)`, `if (beta == 0)`) become branches on a
+    /// number that is known before the loops, so that they are conditions on parameters.
     pub fn hoist_conditions(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_hoist_conditions(self.raw, f) })
     }
 
-    /// Removes calls that initialize a variable of a derived type whose components have no initial values: flang
-    /// has one for each value that a structure constructor or a function makes. The library would find that
-    /// there is nothing to do; so does this, in the constant that describes the type, which must be known here.
+    /// Removes calls that initialize a variable of a derived type whose components have no initial values:
+    /// flang has one for each value that a structure constructor or a function makes. The library would find
+    /// that there is nothing to do; so does this, in the constant that describes the type, which must be
+    /// known here.
     pub fn drop_initializations(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_drop_initializations(self.raw, f) })
     }
 
-    /// Removes pairs that save and restore the stack pointer, where no variable of a size known at run time only comes in between: flang puts one
-    /// around each iteration of `do concurrent` with `local`.
+    /// Removes pairs that save and restore the stack pointer, where no variable of a size known at run time
+    /// only comes in between: flang puts one around each iteration of `do concurrent` with `local`.
     pub fn drop_stack_saves(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_drop_stack_saves(self.raw, f) })
     }
 
-    /// In innermost loops of others, values that are computed under a condition of counters only, `if (j > 0) least = min(least, a[j - 1])`, are computed everywhere and
-    /// chosen: a load goes to a place of the same array that has been loaded before where the condition does not hold. What is computed has no other effects, and is little.
+    /// In innermost loops of others, values that are computed under a condition of counters only,
+    /// `if (j > 0) least = min(least, a[j - 1])`, are computed everywhere and chosen: a load goes to a place
+    /// of the same array that has been loaded before where the condition does not hold. What is computed has
+    /// no other effects, and is little.
     pub fn compute_sides(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_compute_sides(self.raw, f) })
     }
 
-    /// Makes a phi of loads of one place, which nothing stores to in between, a load again. Rotation of loops and jump threading make such phis; one behind a loop
-    /// has a size of the next loop, say, which is then no longer what the place holds.
+    /// Makes a phi of loads of one place, which nothing stores to in between, a load again. Rotation of loops
+    /// and jump threading make such phis; one behind a loop has a size of the next loop, say, which is then
+    /// no longer what the place holds.
     pub fn rejoin_loads(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
@@ -247,15 +289,16 @@ impl Session {
         Ok(unsafe { sys::prs_drop_unread_locals(self.raw, f) })
     }
 
-    /// Makes arrays of variable length whose size is a small number after all variables of the function, where each iteration of a loop gives its own back before it
-    /// ends: `const int n = 8; float r[n];` in C.
+    /// Makes arrays of variable length whose size is a small number after all variables of the function,
+    /// where each iteration of a loop gives its own back before it ends: `const int n = 8; float r[n];` in C.
     pub fn settle_arrays(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_settle_arrays(self.raw, f) })
     }
 
-    /// Moves arrays of variable length whose size does not change in the loops around them before these, where each iteration gives its own back before it ends.
+    /// Moves arrays of variable length whose size does not change in the loops around them before these,
+    /// where each iteration gives its own back before it ends.
     pub fn hoist_arrays(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
@@ -269,8 +312,9 @@ impl Session {
         Ok(unsafe { sys::prs_add_differences(self.raw, f) })
     }
 
-    /// Moves integer arithmetic on what a loop does not change before the loop: a size such as `h / 2` that is computed between two loops
-    /// keeps scalar evolution from multiplying out subscripts. Divisions get a divisor other than 0 where they did not run.
+    /// Moves integer arithmetic on what a loop does not change before the loop: a size such as `h / 2` that
+    /// is computed between two loops keeps scalar evolution from multiplying out subscripts. Divisions get a
+    /// divisor other than 0 where they did not run.
     pub fn hoist_arithmetic(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
@@ -285,8 +329,9 @@ impl Session {
         Ok(unsafe { sys::prs_hoist_arithmetic(self.raw, f, true) })
     }
 
-    /// Branches inside loops to blocks that end the program (a failed bounds check, an assertion) become calls of
-    /// [`CHECK`] with the condition under which they are not taken. The error blocks stay in the function, unreachable.
+    /// Branches inside loops to blocks that end the program (a failed bounds check, an assertion) become
+    /// calls of [`CHECK`] with the condition under which they are not taken. The error blocks stay in the
+    /// function, unreachable.
     pub fn assume_no_errors(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
@@ -318,40 +363,45 @@ impl Session {
         Ok(unsafe { sys::prs_specialise_back_edges(self.raw, f) })
     }
 
-    /// A value that loops inside of a loop advance (`k++`, `*to++ = *from++`) is advanced by the outer loop at once: by the number of
-    /// iterations times the step, which is known before it.
+    /// A value that loops inside of a loop advance (`k++`, `*to++ = *from++`) is advanced by the outer loop
+    /// at once: by the number of iterations times the step, which is known before it.
     pub fn advance_counters(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_advance_counters(self.raw, f) })
     }
 
-    /// Loops that end where what is left is less than what an iteration takes, which is an argument, get a counter, and so do those that take that or what is left, if
-    /// that is less. Returns whether there was one.
+    /// Loops that end where what is left is less than what an iteration takes, which is an argument, get a
+    /// counter, and so do those that take that or what is left, if that is less. Returns whether there was
+    /// one.
     pub fn count_chunks(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_count_chunks(self.raw, f) })
     }
 
-    /// Unrolls loops of few iterations in which subscripts are computed from a constant table, or from an array on the stack, which choose
-    /// a pointer to a variable, exchange two objects word by word (pointers become pointers again), or walk through an array of one iteration. Returns whether there was one: what is loaded is not simplified yet.
+    /// Unrolls loops of few iterations in which subscripts are computed from a constant table, or from an
+    /// array on the stack, which choose a pointer to a variable, exchange two objects word by word (pointers
+    /// become pointers again), or walk through an array of one iteration. Returns whether there was one: what
+    /// is loaded is not simplified yet.
     pub fn unroll_tables(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_unroll_tables(self.raw, f, MAX_TABLES, MAX_TABLE, MAX_UNROLLED) })
     }
 
-    /// Loops in which something happens in every so many iterations only are divided into the iterations between, which get a loop of their own. Returns whether there
-    /// was one: the loops have lost their simple form.
+    /// Loops in which something happens in every so many iterations only are divided into the iterations
+    /// between, which get a loop of their own. Returns whether there was one: the loops have lost their
+    /// simple form.
     pub fn divide_intervals(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_divide_intervals(self.raw, f, MAX_INTERVALS, MAX_INTERVAL) })
     }
 
-    /// A loop in which pointers to arrays with sizes of their own change places gets a version for equal sizes, in which the arrays have one shape. Returns
-    /// whether there was one that had none: the loops have lost their simple form.
+    /// A loop in which pointers to arrays with sizes of their own change places gets a version for equal
+    /// sizes, in which the arrays have one shape. Returns whether there was one that had none: the loops have
+    /// lost their simple form.
     pub fn equalise_sizes(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
@@ -367,111 +417,123 @@ impl Session {
         Ok(unsafe { sys::prs_index_choices(self.raw, f) })
     }
 
-    /// Loads of the element that an innermost loop has chosen so far (`if (x[j] > x[best]) best = j`) become values that are kept beside the index: what is chosen was loaded when
-    /// it was. The loop must not write what they load. Returns whether there was one.
+    /// Loads of the element that an innermost loop has chosen so far (`if (x[j] > x[best]) best = j`) become
+    /// values that are kept beside the index: what is chosen was loaded when it was. The loop must not write
+    /// what they load. Returns whether there was one.
     pub fn keep_latest(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_keep_latest(self.raw, f) })
     }
 
-    /// Values that a loop takes over from one of its last iterations, and that can be computed anew, are. Returns whether there was one.
+    /// Values that a loop takes over from one of its last iterations, and that can be computed anew, are.
+    /// Returns whether there was one.
     pub fn forward_recurrences(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_forward_recurrences(self.raw, f) })
     }
 
-    /// A loop `for (k = 0; k < n; k++)` in which subscripts or branches depend on `k / w` and `k % w`, for a `w` that is known at run time only, gets a version for a positive `w` of which
-    /// `n` is a multiple: two loops, over rows of `w` elements. Returns whether there was one that had none: the loops have lost their simple form.
+    /// A loop `for (k = 0; k < n; k++)` in which subscripts or branches depend on `k / w` and `k % w`, for a
+    /// `w` that is known at run time only, gets a version for a positive `w` of which `n` is a multiple: two
+    /// loops, over rows of `w` elements. Returns whether there was one that had none: the loops have lost
+    /// their simple form.
     ///
-    /// In the version `k` is `row * w + column`, the quotient is `row` and the remainder `column`; a quotient by `w * h` is `row / h`, for the next call. The number of rows is `n / w`, which
-    /// is written without the factors that both have, and where `n` is one value it is that number times `w` from there on, so that shapes of arrays are seen: after `c * t / (t * d)` rows, `c`
-    /// is `c / d * d`. A counter may go down to 0 as well, or begin at `i * m` in iteration `i` of a loop around, where `m` is a whole number of rows, too. All of it is checked before the
-    /// outermost loop in which nothing of this changes; that there is a value to divide by as well, for the loop may never come to divide.
+    /// In the version `k` is `row * w + column`, the quotient is `row` and the remainder `column`; a quotient
+    /// by `w * h` is `row / h`, for the next call. The number of rows is `n / w`, which is written without
+    /// the factors that both have, and where `n` is one value it is that number times `w` from there on, so
+    /// that shapes of arrays are seen: after `c * t / (t * d)` rows, `c` is `c / d * d`. A counter may go
+    /// down to 0 as well, or begin at `i * m` in iteration `i` of a loop around, where `m` is a whole number
+    /// of rows, too. All of it is checked before the outermost loop in which nothing of this changes; that
+    /// there is a value to divide by as well, for the loop may never come to divide.
     pub fn divide_counters(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_divide_counters(self.raw, f) })
     }
 
-    /// A loop whose windows have a step that is known at run time only gets versions for steps of one and two. Returns whether there was one that
-    /// had none: the loops have lost their simple form.
+    /// A loop whose windows have a step that is known at run time only gets versions for steps of one and
+    /// two. Returns whether there was one that had none: the loops have lost their simple form.
     pub fn divide_steps(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_divide_steps(self.raw, f) })
     }
 
-    /// An outermost loop that keeps pointers in several objects which might overlap (two vectors passed by reference, and `std::swap`) gets a
-    /// version for when they don't; the other one stays on the host. Returns whether there was one that had none: the loops have lost their
-    /// simple form.
+    /// An outermost loop that keeps pointers in several objects which might overlap (two vectors passed by
+    /// reference, and `std::swap`) gets a version for when they don't; the other one stays on the host.
+    /// Returns whether there was one that had none: the loops have lost their simple form.
     pub fn separate_pointers(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_separate_pointers(self.raw, f) })
     }
 
-    /// A loop with assignments of whole allocatable arrays gets a version for arrays of one shape; the other one stays on the host. Returns whether
-    /// there was one that had none: the loops have lost their simple form, and descriptors that nobody reads are left.
+    /// A loop with assignments of whole allocatable arrays gets a version for arrays of one shape; the other
+    /// one stays on the host. Returns whether there was one that had none: the loops have lost their simple
+    /// form, and descriptors that nobody reads are left.
     pub fn divide_assignments(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_divide_assignments(self.raw, f) })
     }
 
-    /// Copies of structures that hold pointers become copies of their fields, inside loops. Returns whether there were any: local copies are no
-    /// values yet.
+    /// Copies of structures that hold pointers become copies of their fields, inside loops. Returns whether
+    /// there were any: local copies are no values yet.
     pub fn split_structures(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_split_structures(self.raw, f) })
     }
 
-    /// A loop that passes sizes around together with pointers gets a version for equal ones; the other one stays on the host. Returns
-    /// whether there was one that had none: the loops have lost their simple form.
+    /// A loop that passes sizes around together with pointers gets a version for equal ones; the other one
+    /// stays on the host. Returns whether there was one that had none: the loops have lost their simple form.
     pub fn divide_sizes(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_divide_sizes(self.raw, f) })
     }
 
-    /// A place in memory that an outermost loop updates under a condition, `*p = 0; for (...) if (c) ++*p;`, becomes a value, stored behind
-    /// the loop; where nothing else in the loop touches it, and it is stored to in any case just before. Returns whether there was one: the
-    /// loops have lost their simple form.
+    /// A place in memory that an outermost loop updates under a condition, `*p = 0; for (...) if (c) ++*p;`,
+    /// becomes a value, stored behind the loop; where nothing else in the loop touches it, and it is stored
+    /// to in any case just before. Returns whether there was one: the loops have lost their simple form.
     pub fn promote_updates(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_promote_updates(self.raw, f) })
     }
 
-    /// Pointers that a loop around loops loads and stores at one place in memory become values, stored once behind the loop; where
-    /// nothing else in the loop touches the place, and the loop stores to it in any case. So do numbers that any loop counts at one place and
-    /// that addresses are made of, such as the length of the vector to which Rust's `collect` appends.
+    /// Pointers that a loop around loops loads and stores at one place in memory become values, stored once
+    /// behind the loop; where nothing else in the loop touches the place, and the loop stores to it in any
+    /// case. So do numbers that any loop counts at one place and that addresses are made of, such as the
+    /// length of the vector to which Rust's `collect` appends.
     pub fn promote_pointers(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_promote_pointers(self.raw, f) })
     }
 
-    /// Loops that pass pointers around (`tmp = a; a = b; b = tmp`, also among three or four, and `now = 1 - now`) run as many
-    /// iterations at once as it takes until all are back in their places: then each access has a base that does not change.
-    /// Loops that would have more than `max_instructions` instructions stay.
+    /// Loops that pass pointers around (`tmp = a; a = b; b = tmp`, also among three or four, and
+    /// `now = 1 - now`) run as many iterations at once as it takes until all are back in their places: then
+    /// each access has a base that does not change. Loops that would have more than `max_instructions`
+    /// instructions stay.
     pub fn rotate_pointers(&self, f: LLVMValueRef, max_instructions: u32) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_rotate_pointers(self.raw, f, max_instructions) })
     }
 
-    /// Reads bounds and base pointers before the outermost loops that do nothing but store, where only the types or the names of pointers leave
-    /// open whether the loop changes them, and marks the loads with [`INVARIANT`]. Returns whether there are any.
+    /// Reads bounds and base pointers before the outermost loops that do nothing but store, where only the
+    /// types or the names of pointers leave open whether the loop changes them, and marks the loads with
+    /// [`INVARIANT`]. Returns whether there are any.
     pub fn assume_invariant_loads(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_assume_invariant_loads(self.raw, f) })
     }
 
-    /// Lets marked loads be known by what they load, and no longer be marked with [`INVARIANT`], until this is undone.
+    /// Lets marked loads be known by what they load, and no longer be marked with [`INVARIANT`], until this
+    /// is undone.
     pub fn suspend_invariant_loads(&self, f: LLVMValueRef, suspended: bool) -> Result<(), ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
@@ -486,23 +548,24 @@ impl Session {
         Ok(unsafe { sys::prs_restore_invariant_loads(self.raw, f) })
     }
 
-    /// Loops that load the addresses of rows from tables get a version for rows that are equally far apart, which is asked at run time; at most
-    /// `limit` loops.
+    /// Loops that load the addresses of rows from tables get a version for rows that are equally far apart,
+    /// which is asked at run time; at most `limit` loops.
     pub fn divide_rows(&self, f: LLVMValueRef, limit: u32) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_divide_rows(self.raw, f, limit, false) })
     }
 
-    /// The same for loops whose accesses are checked ([`Session::assume_no_errors`]), where rows have one length and what is written leaves the
-    /// tables alone; no pass may run until [`Session::restore_rows`].
+    /// The same for loops whose accesses are checked ([`Session::assume_no_errors`]), where rows have one
+    /// length and what is written leaves the tables alone; no pass may run until [`Session::restore_rows`].
     pub fn divide_checked_rows(&self, f: LLVMValueRef, limit: u32) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_divide_rows(self.raw, f, limit, true) })
     }
 
-    /// Rows of tables are known by where the model has them ([`ROW`]); no pass may run until [`Session::restore_rows`].
+    /// Rows of tables are known by where the model has them ([`ROW`]); no pass may run until
+    /// [`Session::restore_rows`].
     pub fn mark_rows(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
@@ -516,33 +579,37 @@ impl Session {
         Ok(unsafe { sys::prs_restore_rows(self.raw, f) })
     }
 
-    /// Calls of `sincos` become one of `sin`, one of `cos`, and two stores, so that places for the results are values. (The C library's results are the same bits: measured over every
-    /// 97th float and 20 million doubles of glibc 2.36.)
+    /// Calls of `sincos` become one of `sin`, one of `cos`, and two stores, so that places for the results
+    /// are values. (The C library's results are the same bits: measured over every 97th float and 20 million
+    /// doubles of glibc 2.36.)
     pub fn split_sines(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_split_sines(self.raw, f) })
     }
 
-    /// Structures of a few bytes that calling conventions pass in one register (`struct { unsigned char r, g, b; }` as
-    /// `i24`, `struct { float value; int place; }` as `i64`) are their members again, inside loops: what is stored of
-    /// several numbers becomes a store of each, and a load of which parts are used a load of each. A number of a
-    /// width that memory is accessed in stays one where nothing of its object is accessed in narrower ones: a pixel
-    /// `a << 24 | r << 16 | g << 8 | b` is one. Nothing is done where memory has the highest byte first.
+    /// Structures of a few bytes that calling conventions pass in one register
+    /// (`struct { unsigned char r, g, b; }` as `i24`, `struct { float value; int place; }` as `i64`) are
+    /// their members again, inside loops: what is stored of several numbers becomes a store of each, and a
+    /// load of which parts are used a load of each. A number of a width that memory is accessed in stays one
+    /// where nothing of its object is accessed in narrower ones: a pixel `a << 24 | r << 16 | g << 8 | b` is
+    /// one. Nothing is done where memory has the highest byte first.
     pub fn split_words(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_split_words(self.raw, f) })
     }
 
-    /// Tells LLVM of calls of the mathematical library what holds for all of them: they return, and write `errno` at most.
+    /// Tells LLVM of calls of the mathematical library what holds for all of them: they return, and write
+    /// `errno` at most.
     pub fn describe_math_calls(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_describe_math_calls(self.raw, f) })
     }
 
-    /// Calls of the mathematical library inside loops that may set `errno` are made pure and marked with [`ERRNO`].
+    /// Calls of the mathematical library inside loops that may set `errno` are made pure and marked with
+    /// [`ERRNO`].
     pub fn assume_no_errno(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
@@ -566,36 +633,41 @@ impl Session {
         Ok(unsafe { sys::prs_expand_complex_calls(self.raw, f) })
     }
 
-    /// Vectors that calls return which may throw are used behind a copy where the call returns to: LLVM's pass that takes vectors apart
-    /// breaks the function otherwise. False if there is one that this cannot be done with.
+    /// Vectors that calls return which may throw are used behind a copy where the call returns to: LLVM's
+    /// pass that takes vectors apart breaks the function otherwise. False if there is one that this cannot be
+    /// done with.
     pub fn land_vectors(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_land_vectors(self.raw, f) })
     }
 
-    /// Of accesses in loops whose address is selected by data, `*(c ? p : q)`, each becomes two in the arms of a branch; at most `limit`.
+    /// Of accesses in loops whose address is selected by data, `*(c ? p : q)`, each becomes two in the arms
+    /// of a branch; at most `limit`.
     pub fn divide_accesses(&self, f: LLVMValueRef, limit: u32) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_divide_accesses(self.raw, f, limit) })
     }
 
-    /// Updates of a value behind branches on data become updates by a selected value, `if (c) n += 1;` one by `c ? 1 : 0`.
+    /// Updates of a value behind branches on data become updates by a selected value, `if (c) n += 1;` one by
+    /// `c ? 1 : 0`.
     pub fn lift_updates(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_lift_updates(self.raw, f) })
     }
 
-    /// Counts that go up where something is stored under them, `if (a && b) out[k++] = v;`, go up ahead of the stores: see `cpp/counts.cpp`.
+    /// Counts that go up where something is stored under them, `if (a && b) out[k++] = v;`, go up ahead of
+    /// the stores: see `cpp/counts.cpp`.
     pub fn divide_counts(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_divide_counts(self.raw, f) })
     }
 
-    /// Branches on data inside loops become straight-line code; see the module documentation for what may be done with it.
+    /// Branches on data inside loops become straight-line code; see the module documentation for what may be
+    /// done with it.
     pub fn flatten_conditions(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.

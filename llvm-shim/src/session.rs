@@ -72,8 +72,8 @@ impl Session {
     ///
     /// # Errors
     /// [`ShimError::NotCloneable`]: declarations, naked functions, coroutines before splitting, blocks whose
-    /// address is taken, functions whose definition another module owns. [`ShimError::Funclets`]: functions whose
-    /// exception handlers are funclets.
+    /// address is taken, functions whose definition another module owns. [`ShimError::Funclets`]: functions
+    /// whose exception handlers are funclets.
     pub fn clone_function(&self, f: LLVMValueRef) -> Result<LLVMValueRef, ShimError> {
         // SAFETY: live session and function; the sink is `push_bytes` on the context of `collect_bytes`.
         let (clone, reason) =

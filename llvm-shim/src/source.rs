@@ -44,8 +44,8 @@ pub fn function_location(f: LLVMValueRef) -> Option<SourceLoc> {
     read_location(|line, column, ctx, sink| unsafe { sys::prs_function_location(f, line, column, ctx, sink) })
 }
 
-/// The user's name of a value: its source variable by debug records, else the name of the global, argument or alloca, of
-/// the pointer it was loaded from, or its IR name. `None` if nameless.
+/// The user's name of a value: its source variable by debug records, else the name of the global, argument or
+/// alloca, of the pointer it was loaded from, or its IR name. `None` if nameless.
 pub fn source_name(v: LLVMValueRef) -> Option<String> {
     // SAFETY: live value; the sink is valid during the call.
     let (found, name) = sys::collect_bytes(|ctx| unsafe { sys::prs_source_name(v, ctx, sys::push_bytes) });
@@ -64,14 +64,15 @@ pub fn remark(f: LLVMValueRef, kind: RemarkKind, name: &str, at: Option<LLVMValu
     unsafe { sys::prs_remark(f, kind, name.as_ptr(), name.len(), at, message.as_ptr(), message.len()) }
 }
 
-/// Whether a block ends a loop over the columns of rows that a counter was divided into ([`crate::Session::divide_counters`]).
+/// Whether a block ends a loop over the columns of rows that a counter was divided into
+/// ([`crate::Session::divide_counters`]).
 pub fn ends_whole_row(block: LLVMBasicBlockRef) -> bool {
     // SAFETY: a live block.
     unsafe { sys::prs_ends_whole_row(block) }
 }
 
-/// Where [`remark`] puts a remark: of code that was inlined from a language's library, the place in the author's code; of a library's function, where
-/// the author's code calls it.
+/// Where [`remark`] puts a remark: of code that was inlined from a language's library, the place in the
+/// author's code; of a library's function, where the author's code calls it.
 pub fn remark_place(f: LLVMValueRef, at: Option<LLVMValueRef>) -> Option<SourceLoc> {
     let at = at.unwrap_or(std::ptr::null_mut());
     // SAFETY: live function and instruction; as above.

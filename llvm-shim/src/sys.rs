@@ -434,7 +434,8 @@ pub extern "C" fn push_bytes(ctx: *mut c_void, bytes: *const u8, len: usize) {
     if len == 0 {
         return;
     }
-    // SAFETY: `ctx` is the `Vec<u8>` of `collect_bytes`, alive and unaliased during the call; C++ passes a valid slice.
+    // SAFETY: `ctx` is the `Vec<u8>` of `collect_bytes`, alive and unaliased during the call; C++ passes a
+    // valid slice.
     unsafe { (*ctx.cast::<Vec<u8>>()).extend_from_slice(std::slice::from_raw_parts(bytes, len)) }
 }
 

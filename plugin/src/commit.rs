@@ -1,5 +1,5 @@
-//! The commit: device code of a function's SCoPs goes into the host module, the working copy is rewritten, verified, and takes
-//! the original body's place.
+//! The commit: device code of a function's SCoPs goes into the host module, the working copy is rewritten,
+//! verified, and takes the original body's place.
 
 use crate::base::error::PluginError;
 use crate::base::options::Options;
@@ -16,12 +16,13 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
 
-/// Instructions of the checks and launches of one SCoP, at most. The checks are one block, and what LLVM does with a block takes more than
-/// linear time: three seconds for the overlaps of 60 arrays, half a minute where ranges have many cases.
+/// Instructions of the checks and launches of one SCoP, at most. The checks are one block, and what LLVM does
+/// with a block takes more than linear time: three seconds for the overlaps of 60 arrays, half a minute where
+/// ranges have many cases.
 const MAX_HOST_CODE: u64 = 32_000;
 
-/// Why versions of loops stay on the host: for tables of rows, for sizes or pointers of objects, for steps of windows, and for rows of
-/// which the last one is shorter.
+/// Why versions of loops stay on the host: for tables of rows, for sizes or pointers of objects, for steps of
+/// windows, and for rows of which the last one is shorter.
 const KEPT: [&CStr; 4] = [
     c"the rows of a table can't be one array",
     c"what is exchanged or assigned has different sizes, or overlaps",
@@ -37,7 +38,8 @@ impl Compiled {
     }
 }
 
-/// Makes the check blocks of all SCoPs of a function. Where one begins in the block in which another one ends, its check block is between them.
+/// Makes the check blocks of all SCoPs of a function. Where one begins in the block in which another one
+/// ends, its check block is between them.
 pub fn prepare(analyses: &Analyses<'_>, all: &mut [Compiled]) -> Result<(), PluginError> {
     let mut regions = Regions::default();
     all.iter().for_each(|c| regions.push(codegen::blocks(&c.scop)));

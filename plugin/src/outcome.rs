@@ -3,13 +3,13 @@
 //!
 //! # Invariants
 //! - The key is everything that a run reads: the module as bitcode, with all functions, types, initialisers,
-//!   metadata and its data layout; the options; the content of the file of tuned choices; the plugin, the LLVM
-//!   that it runs in, with the options that were set there, `ptxas` and the mathematical library.
+//!   metadata and its data layout; the options; the content of the file of tuned choices; the plugin, the
+//!   LLVM that it runs in, with the options that were set there, `ptxas` and the mathematical library.
 //! - Where part of that can't be told (an option of LLVM that no word of the command line names), nothing is
 //!   kept or taken.
 //! - Where somebody listens to remarks or diagnostics, the run takes place.
-//! - What a failure of a moment may have had a part in (`ptxas` that ended with an error, an internal error) is
-//!   not kept.
+//! - What a failure of a moment may have had a part in (`ptxas` that ended with an error, an internal error)
+//!   is not kept.
 //! - What is taken is what was kept, to the order of uses: the object file is the same, byte for byte.
 
 use crate::base::error::PluginError;
@@ -29,8 +29,8 @@ use std::path::PathBuf;
 const SAME: u8 = 0;
 const CHANGED: u8 = 1;
 
-/// Takes the outcome of `run` over the module from the cache, or runs it and keeps what it did. Returns whether
-/// the module changed.
+/// Takes the outcome of `run` over the module from the cache, or runs it and keeps what it did. Returns
+/// whether the module changed.
 ///
 /// # Errors
 /// Those of the run.

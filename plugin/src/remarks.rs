@@ -14,8 +14,9 @@ use pollyrs_schedule::Placement;
 use pollyrs_scop::{Array, ArrayKind, Code, Location, RejectReason, Rejection, Scop};
 use pollyrs_tuning::{Entry, remark as record};
 
-/// What data decides at run time, for which many programs' loops stay on the host: that integers are all different, that rows are equally far apart, where it is not known which columns are accessed,
-/// that a counter which is divided goes through whole rows.
+/// What data decides at run time, for which many programs' loops stay on the host: that integers are all
+/// different, that rows are equally far apart, where it is not known which columns are accessed, that a
+/// counter which is divided goes through whole rows.
 fn conditions(scop: &Scop) -> String {
     let mut all: Vec<String> = Vec::new();
     for i in scop.inspections.iter().filter(|i| i.distinct) {

@@ -63,7 +63,8 @@ fn version_all(session: &Session, f: LLVMValueRef, size: Size) -> Result<u32, Pl
         let Ok(v) = version_region(f, check, entry, exit, &blocks) else { continue };
         let old = check.end();
         let never = session.ir().context().int_type(1).zero();
-        // SAFETY: live blocks of one function, all made or checked by `version_region`; the branch has no uses.
+        // SAFETY: live blocks of one function, all made or checked by `version_region`; the branch has no
+        // uses.
         unsafe {
             let builder = LLVMCreateBuilderInContext(session.ir().context().raw());
             LLVMPositionBuilderBefore(builder, old.raw());

@@ -33,7 +33,8 @@ impl<'a> Doubling<'a> {
     }
 }
 
-/// `void f(double *a, double *b, long n)` with these loops in a row, in a loop that runs so often where that is more than once.
+/// `void f(double *a, double *b, long n)` with these loops in a row, in a loop that runs so often where that
+/// is more than once.
 pub fn function(loops: &[Doubling<'_>], times: u32) -> String {
     let mut text = String::from(
         "declare void @other()\n\

@@ -1,4 +1,5 @@
-//! The program of the unit tests: the modules of the plugin, linked with LLVM, which the plugin itself has from its host.
+//! The program of the unit tests: the modules of the plugin, linked with LLVM, which the plugin itself has
+//! from its host.
 
 mod base;
 mod commit;

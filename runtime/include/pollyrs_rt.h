@@ -146,8 +146,8 @@ typedef struct PollyrsScop {
   const char *const *reasons;  /* texts for pollyrs_rt_host_begin */
   const char *const *array_names; /* n_arrays texts for messages, or NULL */
   /* Points to 8 zero bytes, writable, 8-byte aligned, of this SCoP alone. Later they are the address of a
-   * double: the original loop may run at once, without any call but pollyrs_rt_host_end(NULL), where `work` is
-   * no more than that and pollyrs_rt_holds says no. Both words change at any time, as a whole. */
+   * double: the original loop may run at once, without any call but pollyrs_rt_host_end(NULL), where `work`
+   * is no more than that and pollyrs_rt_holds says no. Both words change at any time, as a whole. */
   uint64_t *cache;
 } PollyrsScop;
 

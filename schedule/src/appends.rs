@@ -1,15 +1,20 @@
 //! The proof that stores to elements that a running total gives are apart ([`Append`]).
 //!
-//! Of `for (i) if (a[i] > 0) out[k++] = a[i];` the total is `T[i]: k += a[i] > 0`, and the store `S[i]` has the place `{ S[i] -> place[i] }`. Detection says what
-//! instructions add: at least 0, and at least the step where a store is made whose place is the instance. The rest is proved, of the SCoP as detection has it:
+//! Of `for (i) if (a[i] > 0) out[k++] = a[i];` the total is `T[i]: k += a[i] > 0`, and the store `S[i]` has
+//! the place `{ S[i] -> place[i] }`. Detection says what instructions add: at least 0, and at least the step
+//! where a store is made whose place is the instance. The rest is proved, of the SCoP as detection has it:
 //!
-//! 1. *Chains.* Each instance of the total but the first of its loop reads what the one before wrote: along a *chain*, the instances with the same outer iterators,
-//!    the cell never falls. No instance has two values to begin with.
-//! 2. *Values.* Each access of the array is a write whose subscripts one value chooses, which is read from the cell, or from a copy of it. That read sees
-//!    what the total reads in the instance that is the access's place.
-//! 3. *Apart.* One subscript is the value and an offset, the same for all accesses. Accesses whose other subscripts are equal have places in one chain.
+//! 1. *Chains.* Each instance of the total but the first of its loop reads what the one before wrote: along a
+//!    *chain*, the instances with the same outer iterators, the cell never falls. No instance has two values
+//!    to begin with.
+//! 2. *Values.* Each access of the array is a write whose subscripts one value chooses, which is read from
+//!    the cell, or from a copy of it. That read sees what the total reads in the instance that is the
+//!    access's place.
+//! 3. *Apart.* One subscript is the value and an offset, the same for all accesses. Accesses whose other
+//!    subscripts are equal have places in one chain.
 //!
-//! So of two accesses with different places in one chain, the later one's subscript is larger by at least the step.
+//! So of two accesses with different places in one chain, the later one's subscript is larger by at least the
+//! step.
 
 use crate::planted::planted;
 use crate::{Dependences, Result, budgeted, dependences, known};
@@ -151,7 +156,8 @@ fn cell_of(scop: &Scop, s: &Statement) -> Result<Option<ArrayId>> {
     Ok((plain && own && read.relation.is_equal(&write.relation)?).then_some(read.array))
 }
 
-/// `{ writer of the cell -> reader }`, of what a read of the value that chooses an element sees, be it through a copy.
+/// `{ writer of the cell -> reader }`, of what a read of the value that chooses an element sees, be it
+/// through a copy.
 fn seen_by(
     scop: &Scop,
     deps: &Dependences,
@@ -246,7 +252,8 @@ mod tests {
     use crate::testing::scop;
     use pollyrs_scop::{DataSubscript, Reduction, StmtId};
 
-    /// `if (c) out[k] = v` in statements `S`, which read the count from the cell that is their last read, with `T` as the total.
+    /// `if (c) out[k] = v` in statements `S`, which read the count from the cell that is their last read,
+    /// with `T` as the total.
     fn appended(text: &str) -> Scop {
         let mut s = scop(text);
         let total = StmtId(s.statements.iter().position(|s| s.name == "T").unwrap());

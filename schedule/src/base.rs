@@ -50,8 +50,8 @@ pub(crate) fn budgeted<T>(
     ctx.with_budget(operations, f).map_err(|e| if is_quota(&e) { ScheduleError::Budget(stage) } else { e })
 }
 
-/// Whether an error means a spent budget. isl's message is looked at too, since some of its callers turn the error's kind
-/// into another one on the way up.
+/// Whether an error means a spent budget. isl's message is looked at too, since some of its callers turn the
+/// error's kind into another one on the way up.
 pub(crate) fn is_quota(e: &ScheduleError) -> bool {
     match e {
         ScheduleError::Budget(_) => true,
@@ -62,9 +62,9 @@ pub(crate) fn is_quota(e: &ScheduleError) -> bool {
     }
 }
 
-/// What is known of the parameters while the mapped SCoP runs: the facts of its context and those assumptions that are one polyhedron
-/// (a disjunction would only make every later set larger; leaving a condition out is sound).
-/// `[params] -> { : ... }`
+/// What is known of the parameters while the mapped SCoP runs: the facts of its context and those assumptions
+/// that are one polyhedron (a disjunction would only make every later set larger; leaving a condition out is
+/// sound). `[params] -> { : ... }`
 pub(crate) fn known(scop: &Scop) -> Result<isl::Set> {
     let mut known = scop.facts()?;
     for a in &scop.assumptions {

@@ -8,8 +8,9 @@
 //!   reaches past an intermediate must-write, say) is left out. Every order in which we check them is
 //!   transitive, so nothing is lost. `anti` is not reduced.
 //! - `flow` is value-based: the source wrote the value that the sink reads (or may have, for may-writes).
-//!   [`memory_flow`] is the unreduced relation. Of an array for which that is too much work `flow` and `output` are
-//!   unreduced, and each of its reads may see a value from before: all of it holds what the exact one does.
+//!   [`memory_flow`] is the unreduced relation. Of an array for which that is too much work `flow` and
+//!   `output` are unreduced, and each of its reads may see a value from before: all of it holds what the
+//!   exact one does.
 //! - Updates in any order (`Statement::updates`) are part of none: nothing else touches their arrays. Of
 //!   elements that data chooses and an inspection proves to be different, the dependences are those of their
 //!   places (`Access::place`), which stand for the elements in `tagged_flow`.
@@ -286,8 +287,8 @@ mod tests {
         }
     }
 
-    /// Writes at borders that lie to each other in any order: with nothing to spend no write hides another, and all
-    /// that the exact relations have is there.
+    /// Writes at borders that lie to each other in any order: with nothing to spend no write hides another,
+    /// and all that the exact relations have is there.
     #[test]
     fn without_a_budget_all_pairs_are_kept() {
         let s = scop(

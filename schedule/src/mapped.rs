@@ -37,54 +37,64 @@ pub struct BlockDim {
 pub struct MappedKernel {
     /// The kernel's tuple name in `MappedScop::host` (`K0`).
     pub name: String,
-    /// Parameters that stand for the host loops around the launch (`_h0`, ...): the dimensions of the kernel's tuple in
-    /// `MappedScop::host`.
+    /// Parameters that stand for the host loops around the launch (`_h0`, ...): the dimensions of the
+    /// kernel's tuple in `MappedScop::host`.
     pub host_params: Vec<String>,
     /// `[params, _h*] -> { S[i] }`: the instances of one launch.
     pub domain: isl::UnionSet,
-    /// Outermost (slowest) first; the last one varies fastest in the linear block index, unless code generation orders tiles in groups.
+    /// Outermost (slowest) first; the last one varies fastest in the linear block index, unless code
+    /// generation orders tiles in groups.
     pub grid: Vec<GridDim>,
     /// Outermost first; the last one is x.
     pub block: Vec<BlockDim>,
     /// `[params, _h*] -> { S[i] -> [tile coordinates] }`, one output dimension a grid dimension.
     pub tile_map: isl::UnionMap,
-    /// `[params, _h*] -> { S[i] -> [thread indices] }`, one output dimension a block dimension, each in `0 .. size`.
+    /// `[params, _h*] -> { S[i] -> [thread indices] }`, one output dimension a block dimension, each in
+    /// `0 .. size`.
     pub thread_map: isl::UnionMap,
-    /// `[params, _h*, _b*, _t*]`: what one thread executes, in order. Its domain is `domain` restricted to the instances with
-    /// `tile_map = _b*` and `thread_map = _t*`.
+    /// `[params, _h*, _b*, _t*]`: what one thread executes, in order. Its domain is `domain` restricted to
+    /// the instances with `tile_map = _b*` and `thread_map = _t*`.
     pub schedule: isl::Schedule,
-    /// `[params, _h*, _b*, _t*] -> { : ... }`: what holds in every thread of every launch (ranges of `_b*` and `_t*`
-    /// included).
+    /// `[params, _h*, _b*, _t*] -> { : ... }`: what holds in every thread of every launch (ranges of `_b*`
+    /// and `_t*` included).
     pub context: isl::Set,
     /// Set if a thread computes several points side by side: then `schedule` is the tiling's.
     pub tiling: Option<Tiling>,
-    /// `[params, _h*] -> { S[i] -> [c] }`: set if the threads of a block wait for each other. Then `schedule` holds, beside the
-    /// instances, `_barrier[c]`, the same for all threads of a block, in lexicographic order, and every thread executes the instances of step
-    /// `c` after all earlier barriers and before `_barrier[c]`.
+    /// `[params, _h*] -> { S[i] -> [c] }`: set if the threads of a block wait for each other. Then `schedule`
+    /// holds, beside the instances, `_barrier[c]`, the same for all threads of a block, in lexicographic
+    /// order, and every thread executes the instances of step `c` after all earlier barriers and before
+    /// `_barrier[c]`.
     pub steps: Option<isl::UnionMap>,
     /// Arrays whose values pass between the steps of a block in shared memory; only where there are steps.
     pub windows: Vec<Window>,
-    /// `[params, _h*, _b*] -> { _enter[p] }`: stages that get code of their own, for which all that is known of them is used; one polyhedron.
-    /// Any set is right.
+    /// `[params, _h*, _b*] -> { _enter[p] }`: stages that get code of their own, for which all that is known
+    /// of them is used; one polyhedron. Any set is right.
     pub full: Option<isl::Set>,
-    /// The blocks are *tasks*: each claims the next tile from a counter, in lexicographic order. `schedule` holds, beside instances and barriers, `_wait[c, b']`
-    /// in one thread of a block: step `c` and all later ones run when the block of tile `b'` has ended.
+    /// The blocks are *tasks*: each claims the next tile from a counter, in lexicographic order. `schedule`
+    /// holds, beside instances and barriers, `_wait[c, b']` in one thread of a block: step `c` and all later
+    /// ones run when the block of tile `b'` has ended.
     pub graph: bool,
-    /// What blocks that are tasks keep in shared memory. With updates, `schedule` holds `_update0[k]`, ..., the same for all threads of a block, ahead of
-    /// the instances that they are, which are beneath a mark of this name; with stages `_stage[k]`.
+    /// What blocks that are tasks keep in shared memory. With updates, `schedule` holds `_update0[k]`, ...,
+    /// the same for all threads of a block, ahead of the instances that they are, which are beneath a mark of
+    /// this name; with stages `_stage[k]`.
     pub task: crate::task::TaskMemory,
     /// The steps of stages are unrolled, where full ones have code of their own.
     pub unrolled: bool,
     /// Full stages ask for the cache lines of the next one.
     pub prefetch: bool,
-    /// Cells that stay in a register while a loop runs: what the marks in `schedule` say whose names begin with [`PROMOTED`].
+    /// Cells that stay in a register while a loop runs: what the marks in `schedule` say whose names begin
+    /// with [`PROMOTED`].
     pub promotions: Vec<Promotion>,
-    /// Reads, by statement and index of the access, whose cell no instance of the launch has written before: code may load earlier than it says.
+    /// Reads, by statement and index of the access, whose cell no instance of the launch has written before:
+    /// code may load earlier than it says.
     pub early: Vec<(pollyrs_scop::StmtId, usize)>,
-    /// Arrays whose updates a block makes in shared memory first; only where there are no steps and no points side by side.
+    /// Arrays whose updates a block makes in shared memory first; only where there are no steps and no points
+    /// side by side.
     pub counters: Vec<Counters>,
-    /// Threads of a block for each one with instances, a power of two up to a warp: a *team*, side by side, runs an instance together. Each of them computes all of it, but for
-    /// what iterations of [`pollyrs_scop::Spread`] compute alone, which they share; the first one alone accesses what the kernel writes. 1: no teams.
+    /// Threads of a block for each one with instances, a power of two up to a warp: a *team*, side by side,
+    /// runs an instance together. Each of them computes all of it, but for what iterations of
+    /// [`pollyrs_scop::Spread`] compute alone, which they share; the first one alone accesses what the kernel
+    /// writes. 1: no teams.
     pub team: u32,
 }
 
@@ -129,22 +139,26 @@ impl MappedKernel {
     }
 }
 
-/// An array of which a kernel only makes updates of integers with one operation ([`pollyrs_scop::Update`]), which a block combines in counters of its own in shared memory, from the
-/// identity, and with the array behind its last instance: if at most so many elements may be updated.
+/// An array of which a kernel only makes updates of integers with one operation ([`pollyrs_scop::Update`]),
+/// which a block combines in counters of its own in shared memory, from the identity, and with the array
+/// behind its last instance: if at most so many elements may be updated.
 #[derive(Clone, Debug)]
 pub struct Counters {
     pub array: pollyrs_scop::ArrayId,
-    /// The smallest and the largest subscripts of what a launch may update, one for each dimension of the array: `[params, _h*] -> { [s] }`.
+    /// The smallest and the largest subscripts of what a launch may update, one for each dimension of the
+    /// array: `[params, _h*] -> { [s] }`.
     pub bounds: Vec<(isl::PwAff, isl::PwAff)>,
     /// Elements that there is room for.
     pub most: u32,
 }
 
-/// Blocks of at most so many threads are those of long loops, in which nothing but other loads hides the latency of a load.
+/// Blocks of at most so many threads are those of long loops, in which nothing but other loads hides the
+/// latency of a load.
 pub const FEW_THREADS: u32 = 64;
 
-/// The cell that all instances beneath a mark access by some of their accesses, for fixed values of all loops around it. Code loads it before the loop
-/// beneath the mark and stores it behind, both only if the loop has an iteration; or it leaves it in memory.
+/// The cell that all instances beneath a mark access by some of their accesses, for fixed values of all loops
+/// around it. Code loads it before the loop beneath the mark and stores it behind, both only if the loop has
+/// an iteration; or it leaves it in memory.
 #[derive(Clone, Debug)]
 pub struct Promotion {
     /// The mark's name.
@@ -158,41 +172,48 @@ pub struct Promotion {
 /// How the names of marks in [`MappedKernel::schedule`] begin that [`Promotion`]s belong to.
 pub const PROMOTED: &str = "register";
 
-/// The mark in [`MappedKernel::schedule`] above loops whose iterations, for fixed values of all loops around it, don't depend on each other: a thread may load for
-/// some of them before it stores the first.
+/// The mark in [`MappedKernel::schedule`] above loops whose iterations, for fixed values of all loops around
+/// it, don't depend on each other: a thread may load for some of them before it stores the first.
 pub const TOGETHER: &str = "together";
 
 /// The tuple of barriers in [`MappedKernel::schedule`].
 pub const BARRIER: &str = "_barrier";
-/// The tuple of waits for other blocks in [`MappedKernel::schedule`], of kernels whose blocks are tasks of a graph.
+/// The tuple of waits for other blocks in [`MappedKernel::schedule`], of kernels whose blocks are tasks of a
+/// graph.
 pub const WAIT: &str = "_wait";
 /// The tuple of the points where windows move, in [`MappedKernel::schedule`].
 pub const ENTER: &str = "_enter";
 
-/// Whether a tuple of a thread's schedule is one of the SCoP's statements; all others start like no statement does.
+/// Whether a tuple of a thread's schedule is one of the SCoP's statements; all others start like no statement
+/// does.
 pub fn is_statement(tuple: &str) -> bool {
     !tuple.starts_with('_')
 }
 
-/// A box of an array in shared memory, while a block runs the steps that are equal but for their last coordinate: a *stage* `p`.
+/// A box of an array in shared memory, while a block runs the steps that are equal but for their last
+/// coordinate: a *stage* `p`.
 ///
-/// The thread's schedule holds, for each stage, `_enter[p]` in every thread, from where on the window begins at `lower(p)`, and
-/// `_in0[p, s]` in one thread, which copies `A[s]` into it; [`MappedKernel::steps`] has them in a step of the stage before all others.
-/// From there on every access of the kernel to the array is one of the window. What is written goes to the array in global memory as
-/// well, by the same thread, but for [`Window::passing`]: nothing has to be copied back.
+/// The thread's schedule holds, for each stage, `_enter[p]` in every thread, from where on the window begins
+/// at `lower(p)`, and `_in0[p, s]` in one thread, which copies `A[s]` into it; [`MappedKernel::steps`] has
+/// them in a step of the stage before all others. From there on every access of the kernel to the array is
+/// one of the window. What is written goes to the array in global memory as well, by the same thread, but for
+/// [`Window::passing`]: nothing has to be copied back.
 #[derive(Clone, Debug)]
 pub struct Window {
     pub array: pollyrs_scop::ArrayId,
     /// The tuple of the copies.
     pub copy: String,
-    /// The smallest subscripts in the window: `[params, _h*, _b*] -> { _enter[p] -> [s] }`, one for each dimension of the array.
+    /// The smallest subscripts in the window: `[params, _h*, _b*] -> { _enter[p] -> [s] }`, one for each
+    /// dimension of the array.
     pub lower: Vec<isl::PwAff>,
     /// Elements along each dimension of the array.
     pub size: Vec<u32>,
-    /// `[params, _h*, _b*] -> { S[i] -> _enter[p] }`: instances of a stage whose values no one needs in the array: the code may store them, or not.
+    /// `[params, _h*, _b*] -> { S[i] -> _enter[p] }`: instances of a stage whose values no one needs in the
+    /// array: the code may store them, or not.
     pub passing: isl::UnionMap,
-    /// Statements of which an instance that there is not would read, were it computed, what the second statement may write meanwhile, if code has both
-    /// between the same barriers. The value is thrown away: nothing but the reports of tools that watch shared memory depends on it.
+    /// Statements of which an instance that there is not would read, were it computed, what the second
+    /// statement may write meanwhile, if code has both between the same barriers. The value is thrown away:
+    /// nothing but the reports of tools that watch shared memory depends on it.
     pub disturbed: Vec<(pollyrs_scop::StmtId, pollyrs_scop::StmtId)>,
 }
 
@@ -211,51 +232,59 @@ impl Window {
     }
 }
 
-/// A kernel in which every thread computes a block of points side by side: whatever loops run beneath the mapped members, they are the
-/// same for all points, so that one loop serves them all and operands are reused from registers and shared memory.
+/// A kernel in which every thread computes a block of points side by side: whatever loops run beneath the
+/// mapped members, they are the same for all points, so that one loop serves them all and operands are reused
+/// from registers and shared memory.
 ///
-/// A *point* is a value of the mapped members `v`, inside the box `min .. max`. Block `b`, thread `t` and point number `p` of the
-/// thread have
+/// A *point* is a value of the mapped members `v`, inside the box `min .. max`. Block `b`, thread `t` and
+/// point number `p` of the thread have
 /// ```text
 /// v = tile b + vector (t + threads (p / vector)) + p mod vector,    tile = threads points
 /// ```
-/// along each dimension. A thread executes, for each of its points, the instances of `min(v, max)`: outside the box it repeats the work of
-/// a point of the box, in registers, and stores nothing. So no thread leaves a loop or a barrier early. Points of the box that the launch does
-/// not have compute as well, what they like, and store nothing.
+/// along each dimension. A thread executes, for each of its points, the instances of `min(v, max)`: outside
+/// the box it repeats the work of a point of the box, in registers, and stores nothing. So no thread leaves a
+/// loop or a barrier early. Points of the box that the launch does not have compute as well, what they like,
+/// and store nothing.
 #[derive(Clone, Debug)]
 pub struct Tiling {
     /// One for each dimension of the grid.
     pub dims: Vec<TiledDim>,
-    /// Threads of a warp along each dimension, 32 in all: thread indices are digits of the linear index by these, then by warps.
+    /// Threads of a warp along each dimension, 32 in all: thread indices are digits of the linear index by
+    /// these, then by warps.
     pub lanes: Vec<u32>,
     /// Blocks that should fit a multiprocessor at once.
     pub residents: u32,
-    /// Sets of buffers for strips that come by copies that no thread waits for; 0: two sets, filled through registers.
+    /// Sets of buffers for strips that come by copies that no thread waits for; 0: two sets, filled through
+    /// registers.
     pub stages: u32,
     /// Whether all that runs in loops fuses products of doubles into sums ([`crate::MapOptions::products`]).
     pub products: bool,
-    /// Threads of a block for each one with points. The others only help to fill the buffers; they are the slowest part of the
-    /// linear thread index.
+    /// Threads of a block for each one with points. The others only help to fill the buffers; they are the
+    /// slowest part of the linear thread index.
     pub helpers: u32,
-    /// Whether threads all of whose points are in the box run code of their own, in which loops of constant length are unrolled and neighbouring points share
-    /// loads, and those without points none. There are no operand tiles then.
+    /// Whether threads all of whose points are in the box run code of their own, in which loops of constant
+    /// length are unrolled and neighbouring points share loads, and those without points none. There are no
+    /// operand tiles then.
     pub unrolled: bool,
-    /// There, the number of a loop along whose iterations a window moves as it does from point to point of a thread, which lie along one dimension: the loop runs row
-    /// by row of what is read, each row for all points that have it. Each point's iterations stay in their order.
+    /// There, the number of a loop along whose iterations a window moves as it does from point to point of a
+    /// thread, which lie along one dimension: the loop runs row by row of what is read, each row for all
+    /// points that have it. Each point's iterations stay in their order.
     pub slides: Option<usize>,
     /// `[params, _h*] -> { S[i] -> [v] }`: the point of an instance.
     pub member_map: isl::UnionMap,
-    /// `[params, _h*, _b*, _v*]`: what one point executes, in order, and `_copy0[c]`, ... where the block fills the buffers of an operand tile.
-    /// No bound and no condition depends on `_v*`. What has a guard may hold more than the point's instances.
+    /// `[params, _h*, _b*, _v*]`: what one point executes, in order, and `_copy0[c]`, ... where the block
+    /// fills the buffers of an operand tile. No bound and no condition depends on `_v*`. What has a guard may
+    /// hold more than the point's instances.
     pub schedule: isl::Schedule,
     /// `[params, _h*, _b*, _v*] -> { : min <= _v <= max, _v in the tile _b, and what is known }`.
     pub context: isl::Set,
     /// `[params, _h*, _b*] -> { : ... }`: the tiles with points; others leave at once. `None`: all.
     pub tiles: Option<isl::Set>,
-    /// Statements of which the schedule has too many instances. A statement without a guard may have some at points that the launch does not
-    /// have.
+    /// Statements of which the schedule has too many instances. A statement without a guard may have some at
+    /// points that the launch does not have.
     pub guards: Vec<Guard>,
-    /// Arrays whose cell of a point lives in a register: loaded first, stored last. Every array that the kernel writes is here or private.
+    /// Arrays whose cell of a point lives in a register: loaded first, stored last. Every array that the
+    /// kernel writes is here or private.
     pub registers: Vec<RegisterCell>,
     pub operand_tiles: Vec<OperandTile>,
 }
@@ -295,9 +324,11 @@ pub struct RegisterCell {
     pub array: pollyrs_scop::ArrayId,
     /// `[params, _h*] -> { [v] -> A[s] }`, defined where the point uses the cell.
     pub cell: isl::Map,
-    /// `[params, _h*, _b*] -> { : ... }`: tiles of which all points in the box use their cells. `None`: all, if any does.
+    /// `[params, _h*, _b*] -> { : ... }`: tiles of which all points in the box use their cells. `None`: all,
+    /// if any does.
     pub full: Option<isl::Set>,
-    /// Reads of elements that no instance of the launch writes (the other plane of an array with two): these stay in memory.
+    /// Reads of elements that no instance of the launch writes (the other plane of an array with two): these
+    /// stay in memory.
     pub apart: Vec<(pollyrs_scop::StmtId, usize)>,
 }
 
@@ -310,9 +341,11 @@ pub struct OperandTile {
     pub reads: isl::UnionMap,
     /// Iterations of a full strip.
     pub strip: u32,
-    /// `[params, _h*, _b*] -> { _copy0[c] }`: strips in which no guard keeps a point of the launch from an instance. `None`: all.
+    /// `[params, _h*, _b*] -> { _copy0[c] }`: strips in which no guard keeps a point of the launch from an
+    /// instance. `None`: all.
     pub full: Option<isl::Set>,
-    /// Other strips without guards: those in which some statements have no instance of any point, and no guard keeps a point from one of the rest.
+    /// Other strips without guards: those in which some statements have no instance of any point, and no
+    /// guard keeps a point from one of the rest.
     pub without: Vec<Without>,
     pub groups: Vec<SharedGroup>,
 }
@@ -331,7 +364,8 @@ pub struct SharedGroup {
     pub array: pollyrs_scop::ArrayId,
     /// Statements and numbers of their accesses.
     pub accesses: Vec<(pollyrs_scop::StmtId, usize)>,
-    /// The smallest subscripts in the buffer: `[params, _h*, _b*] -> { _copy0[c] -> [s] }`, one for each dimension of the array.
+    /// The smallest subscripts in the buffer: `[params, _h*, _b*] -> { _copy0[c] -> [s] }`, one for each
+    /// dimension of the array.
     pub lower: Vec<isl::PwAff>,
     /// Elements of the buffer along each dimension of the array.
     pub size: Vec<u32>,
@@ -339,10 +373,12 @@ pub struct SharedGroup {
     pub order: Vec<usize>,
     /// Elements between the starts of neighbouring rows beyond the row's size.
     pub padding: u32,
-    /// For each dimension of the array: the coordinate of the point that its subscript follows, if it moves within a tile: it is as far from the
-    /// smallest in the buffer as the point is from the start of its tile.
+    /// For each dimension of the array: the coordinate of the point that its subscript follows, if it moves
+    /// within a tile: it is as far from the smallest in the buffer as the point is from the start of its
+    /// tile.
     pub along: Vec<Option<usize>>,
-    /// A box of subscripts between the first and the last element that the launch reads: `[params, _h*] -> { [s] }`. Copies stay within.
+    /// A box of subscripts between the first and the last element that the launch reads:
+    /// `[params, _h*] -> { [s] }`. Copies stay within.
     pub bounds: Vec<(isl::PwAff, isl::PwAff)>,
 }
 
@@ -371,8 +407,8 @@ impl SharedGroup {
 #[derive(Clone, Debug)]
 pub struct MappedScop {
     pub kernels: Vec<MappedKernel>,
-    /// `[params] -> { K0[_h0, ...]; K1[]; ... }` with the order of the launches: host loops and sequences. A kernel's domain
-    /// holds exactly the host iterations in which it has something to do.
+    /// `[params] -> { K0[_h0, ...]; K1[]; ... }` with the order of the launches: host loops and sequences. A
+    /// kernel's domain holds exactly the host iterations in which it has something to do.
     pub host: isl::Schedule,
     /// By `ArrayId`.
     pub placement: Vec<Placement>,
@@ -384,8 +420,9 @@ pub struct MappedScop {
     pub divides: bool,
 }
 
-/// Instances that run in blocks with steps or in launches, whichever is estimated to be faster. The value of `param` may be any integer: up to zero it is
-/// the blocks, else the launches, which the checker proves to be one of both. Generated code takes the one with the smaller time.
+/// Instances that run in blocks with steps or in launches, whichever is estimated to be faster. The value of
+/// `param` may be any integer: up to zero it is the blocks, else the launches, which the checker proves to be
+/// one of both. Generated code takes the one with the smaller time.
 #[derive(Clone, Debug)]
 pub struct Nested {
     /// A parameter of `MappedScop::host` (`_n0`).
@@ -394,8 +431,9 @@ pub struct Nested {
     pub times: [Time; 2],
 }
 
-/// Tiles whose code need not be there from the beginning. The value of `param`, another parameter of [`MappedScop::host`], may be any integer: up to
-/// zero tiles run, else plain kernels with the same instances, which the checker proves to be one of both.
+/// Tiles whose code need not be there from the beginning. The value of `param`, another parameter of
+/// [`MappedScop::host`], may be any integer: up to zero tiles run, else plain kernels with the same
+/// instances, which the checker proves to be one of both.
 #[derive(Clone, Debug)]
 pub struct Late {
     pub param: String,
@@ -425,9 +463,10 @@ pub struct Alternative {
 }
 
 impl Alternative {
-    /// The time of a launch: a multiprocessor runs `residents` of its blocks at once, in `weight`; those left over take a third of that, and the rest in
-    /// proportion to their number (measured on an H200: two of six resident blocks take 0.57 of the time of six; `bench/notes/002-matrix-products.md` compares predictions
-    /// with measurements).
+    /// The time of a launch: a multiprocessor runs `residents` of its blocks at once, in `weight`; those left
+    /// over take a third of that, and the rest in proportion to their number (measured on an H200: two of six
+    /// resident blocks take 0.57 of the time of six; `bench/notes/002-matrix-products.md` compares
+    /// predictions with measurements).
     pub fn time(&self, blocks: u64, multiprocessors: u32) -> u64 {
         let (weight, residents) = (u64::from(self.weight), u64::from(self.residents.max(1)));
         let busy = blocks.div_ceil(multiprocessors.max(1).into());
@@ -437,11 +476,12 @@ impl Alternative {
     }
 }
 
-/// Kernels with the same instances, of which one is launched. The value of `param` may be any integer: whatever it is, exactly one of them
-/// runs, which the checker proves. Generated code takes the one with the smallest time ([`Alternative::time`]).
+/// Kernels with the same instances, of which one is launched. The value of `param` may be any integer:
+/// whatever it is, exactly one of them runs, which the checker proves. Generated code takes the one with the
+/// smallest time ([`Alternative::time`]).
 ///
-/// With a cut, the value is a point instead: of two kernels that share the instances, the first runs the points below it, the second what is left,
-/// again for any integer.
+/// With a cut, the value is a point instead: of two kernels that share the instances, the first runs the
+/// points below it, the second what is left, again for any integer.
 #[derive(Clone, Debug)]
 pub struct Choice {
     /// A parameter of `MappedScop::host` (`_c0`).
@@ -452,7 +492,8 @@ pub struct Choice {
     pub cut: Option<Cut>,
 }
 
-/// Where the instances of two kernels may be parted: at multiples of the first one's tiles along one dimension.
+/// Where the instances of two kernels may be parted: at multiples of the first one's tiles along one
+/// dimension.
 #[derive(Clone, Debug)]
 pub struct Cut {
     /// The dimension of the grids.
@@ -461,11 +502,12 @@ pub struct Cut {
     pub tile: u32,
     /// Tiles of the second kernel in one of the first along it.
     pub ratio: u32,
-    /// The smallest point, and the one behind the largest: the choice should lie between them, and at a multiple of a tile or at the end.
+    /// The smallest point, and the one behind the largest: the choice should lie between them, and at a
+    /// multiple of a tile or at the end.
     pub first: isl::PwAff,
     pub end: isl::PwAff,
-    /// By kernel, for each dimension of the grid: the smallest tile coordinate and the number of tiles if the kernel had all
-    /// instances; `[params] -> { [] -> [v] }`.
+    /// By kernel, for each dimension of the grid: the smallest tile coordinate and the number of tiles if the
+    /// kernel had all instances; `[params] -> { [] -> [v] }`.
     pub grids: [Vec<(isl::PwAff, isl::PwAff)>; 2],
 }
 
@@ -481,8 +523,8 @@ pub struct Blocks {
 }
 
 impl Choice {
-    /// The number of tiles of the first kernel to run by it, along the cut dimension, of those that may be best: none, all, all but the last, and as
-    /// many as fill the multiprocessors.
+    /// The number of tiles of the first kernel to run by it, along the cut dimension, of those that may be
+    /// best: none, all, all but the last, and as many as fill the multiprocessors.
     pub fn candidates(&self, blocks: &Blocks) -> [u64; 4] {
         let [rows, columns] = blocks.large;
         let (a, columns) = (self.kernels[0], columns.max(1));
@@ -491,8 +533,9 @@ impl Choice {
         [rows, 0, rows.saturating_sub(1), (waves.saturating_mul(slots) / columns).min(rows)]
     }
 
-    /// The time of both launches with the first `rows` tiles by the first kernel; a second launch has to gain a twentieth, as much as predictions
-    /// are off (products of doubles, 2600 x 2600 x 2000: 0.548 ms cut, 0.536 in small tiles).
+    /// The time of both launches with the first `rows` tiles by the first kernel; a second launch has to gain
+    /// a twentieth, as much as predictions are off (products of doubles, 2600 x 2600 x 2000: 0.548 ms cut,
+    /// 0.536 in small tiles).
     pub fn time(&self, blocks: &Blocks, rows: u64) -> u64 {
         let left = blocks.small[0].saturating_sub(rows * blocks.ratio);
         let large = self.kernels[0].time(rows.saturating_mul(blocks.large[1]), self.multiprocessors);

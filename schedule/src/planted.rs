@@ -1,6 +1,8 @@
-//! Bugs on purpose, to show that they would be found (scripts/planted): each is a condition at the place that it breaks.
+//! Bugs on purpose, to show that they would be found (scripts/planted): each is a condition at the place that
+//! it breaks.
 //!
-//! Only with the feature `planted`, and then only the one that `POLLYRS_PLANT` names; otherwise [`planted`] is a constant.
+//! Only with the feature `planted`, and then only the one that `POLLYRS_PLANT` names; otherwise [`planted`]
+//! is a constant.
 
 /// Every bug, and what it breaks.
 pub const BUGS: [(&str, &str); 49] = [

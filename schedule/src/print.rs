@@ -1,5 +1,5 @@
-//! The printers behind `print<pollyrs-deps>`, `print<pollyrs-schedule>` and `print<pollyrs-mapping>`: stable text, one fact a
-//! line, pieces sorted by their text.
+//! The printers behind `print<pollyrs-deps>`, `print<pollyrs-schedule>` and `print<pollyrs-mapping>`: stable
+//! text, one fact a line, pieces sorted by their text.
 
 use crate::dependences::Dependences;
 use crate::mapped::{MappedKernel, MappedScop, Placement, Tiling};

@@ -1,4 +1,5 @@
-//! SCoPs from a small loop language, for tests of this and of later crates (feature `testing`). It panics on bad input.
+//! SCoPs from a small loop language, for tests of this and of later crates (feature `testing`). It panics on
+//! bad input.
 //!
 //! ```text
 //! param n m;  context n >= 0;                      parameters, what is known of them

@@ -1,10 +1,12 @@
 //! Memory accesses: base pointers, byte offsets, arrays.
 //!
-//! **Problem.** An address is a base pointer, which must not change in the region, plus an integer polynomial in loop counters
-//! and parameters. All accesses of one base are given to [`pollyrs_delinearize`] together, which finds one shape for them.
+//! **Problem.** An address is a base pointer, which must not change in the region, plus an integer polynomial
+//! in loop counters and parameters. All accesses of one base are given to [`pollyrs_delinearize`] together,
+//! which finds one shape for them.
 //!
-//! Integer divisions and minima (`A[(t + 1) % 2][i]`) are no polynomials: each such piece becomes a further dimension of the
-//! domain handed over, fixed to its function, and is put back into the subscripts afterwards.
+//! Integer divisions and minima (`A[(t + 1) % 2][i]`) are no polynomials: each such piece becomes a further
+//! dimension of the domain handed over, fixed to its function, and is put back into the subscripts
+//! afterwards.
 
 use crate::blame::type_reason;
 use crate::builder::{Builder, power_of};
@@ -95,7 +97,8 @@ fn root(mut v: Value) -> Value {
 }
 
 impl Raw {
-    /// The outermost loop that dimension `d` of the offset changes with: the loop itself, or those of a choice between its iterations.
+    /// The outermost loop that dimension `d` of the offset changes with: the loop itself, or those of a
+    /// choice between its iterations.
     pub fn outermost_loop(&self, d: usize) -> Option<usize> {
         let loops = self.place.loops.len();
         if d < loops {
@@ -270,8 +273,9 @@ impl Builder<'_> {
         Ok((shape, sizes))
     }
 
-    /// How many elements a row of lists gets (`list[i * most + count++] = j`) is data: a row that holds them only if there
-    /// are no more than `most` iterations is shorter in programs, and the check before the nest would never hold.
+    /// How many elements a row of lists gets (`list[i * most + count++] = j`) is data: a row that holds them
+    /// only if there are no more than `most` iterations is shorter in programs, and the check before the nest
+    /// would never hold.
     fn full_rows(&self, array: &str, raws: &[Raw], shape: &pollyrs_delinearize::Shape) -> Result<(), Fail> {
         let appended = raws.iter().find(|r| self.appends(r.inst).is_some());
         match appended {
@@ -298,8 +302,8 @@ impl Builder<'_> {
         factors.collect::<Vec<_>>().join("*")
     }
 
-    /// What is known of the parameters of some accesses. The others (strides of other arrays, bytes behind a pitch in elements) multiply the work
-    /// on every guess.
+    /// What is known of the parameters of some accesses. The others (strides of other arrays, bytes behind a
+    /// pitch in elements) multiply the work on every guess.
     fn known_of(&self, accesses: &[AccessPoly]) -> isl::Result<Set> {
         let mut known = self.context.clone().intersect(self.assumed.clone())?;
         let mut used = BTreeSet::new();
@@ -319,11 +323,13 @@ impl Builder<'_> {
         Ok(known)
     }
 
-    /// Refuses to join loops that take an array for a flat one with loops that take it for one of several dimensions.
+    /// Refuses to join loops that take an array for a flat one with loops that take it for one of several
+    /// dimensions.
     ///
-    /// `for (k < rows * cols) s += A[k]` after `A[i * cols + j] = …` would be modelled as the first row only, under an assumption
-    /// that hardly ever holds. The flat access is blamed, so that the search splits there. An access within the first row that
-    /// just cannot be proved to stay in it is tolerated, unless the loops can do without each other.
+    /// `for (k < rows * cols) s += A[k]` after `A[i * cols + j] = …` would be modelled as the first row only,
+    /// under an assumption that hardly ever holds. The flat access is blamed, so that the search splits
+    /// there. An access within the first row that just cannot be proved to stay in it is tolerated, unless
+    /// the loops can do without each other.
     fn same_view(&self, array: &str, raws: &[Raw], shape: &pollyrs_delinearize::Shape) -> Result<(), Fail> {
         let subscript = |blocker| RejectReason::Subscript { array: array.into(), blocker };
         let parametric = |p: &Option<Polynomial>| p.as_ref().is_some_and(|p| p.as_constant().is_none());
@@ -399,9 +405,10 @@ fn is_product(e: &ScevExpr) -> bool {
     }
 }
 
-/// The same function where it is defined, and some value elsewhere: the model's assumptions exclude those points, and the verifier wants a
-/// total function. What all pieces have in common (that parameters are in the ranges of their types) is dropped first, or the points
-/// without it would be pieces of their own in all that follows.
+/// The same function where it is defined, and some value elsewhere: the model's assumptions exclude those
+/// points, and the verifier wants a total function. What all pieces have in common (that parameters are in
+/// the ranges of their types) is dropped first, or the points without it would be pieces of their own in all
+/// that follows.
 fn total(p: PwAff) -> isl::Result<PwAff> {
     if p.isa_aff()? {
         return Ok(p);
@@ -415,7 +422,8 @@ fn total(p: PwAff) -> isl::Result<PwAff> {
     p.union_add(zero)?.coalesce()
 }
 
-/// Without what all pieces have in common. Each is simplified by itself, so that outside of it pieces may meet: then less is dropped.
+/// Without what all pieces have in common. Each is simplified by itself, so that outside of it pieces may
+/// meet: then less is dropped.
 fn simplified(p: PwAff) -> isl::Result<PwAff> {
     let defined = p.clone().domain()?;
     for simple in [p.clone().gist(defined.clone())?, p.clone().gist_params(defined.params()?)?] {

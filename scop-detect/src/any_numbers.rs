@@ -1,11 +1,13 @@
 //! Numbers that may be any of their type: random ones, hashes, sets of bits.
 //!
-//! **Problem.** `n = random() % 200` is a fine length, but scalar evolution writes it as `x - 200 * (x / 200)`. With the number `x` as a parameter,
-//! which has to be less than [`WIDE_BOUND`] and not negative where it is read without a sign, the loop would be called offloaded and never run.
+//! **Problem.** `n = random() % 200` is a fine length, but scalar evolution writes it as
+//! `x - 200 * (x / 200)`. With the number `x` as a parameter, which has to be less than [`WIDE_BOUND`] and
+//! not negative where it is read without a sign, the loop would be called offloaded and never run.
 //!
-//! What is taken from such a number is a parameter instead: `x / n`, its low bits, a remainder. `300 + 2 x - 10 (x / 5)` is `300 + 2 p` with
-//! `p = x - 5 (x / 5)`. What tells these numbers from sizes, of which `n - n % 4` is wanted as what it is, is a guess: it
-//! chooses parameters, and nothing that is proved or checked depends on it.
+//! What is taken from such a number is a parameter instead: `x / n`, its low bits, a remainder.
+//! `300 + 2 x - 10 (x / 5)` is `300 + 2 p` with `p = x - 5 (x / 5)`. What tells these numbers from sizes, of
+//! which `n - n % 4` is wanted as what it is, is a guess: it chooses parameters, and nothing that is proved
+//! or checked depends on it.
 
 use crate::builder::Builder;
 use crate::fail::Stop;
@@ -27,7 +29,8 @@ struct Taken {
 }
 
 impl Builder<'_> {
-    /// Whether `e`, which does not change, is a parameter as a whole: a quotient or the low bits of a number that may be any.
+    /// Whether `e`, which does not change, is a parameter as a whole: a quotient or the low bits of a number
+    /// that may be any.
     pub fn is_part(&mut self, e: &ScevExpr) -> bool {
         match &e.kind {
             ScevKind::UDiv(x, _) => self.may_be_any(x),
@@ -77,7 +80,8 @@ impl Builder<'_> {
         self.is_scrambled(e) || e.operands().into_iter().any(|o| self.contains_any(o))
     }
 
-    /// A value that is made or used as only random numbers, hashes and sets of bits are, or of which all uses want a part.
+    /// A value that is made or used as only random numbers, hashes and sets of bits are, or of which all uses
+    /// want a part.
     fn is_any_number(&self, v: Value) -> bool {
         if !matches!(ir::int_bits(v), Some(32 | 64)) || self.defined_inside(v) {
             return false;
@@ -88,7 +92,8 @@ impl Builder<'_> {
             || (!uses.is_empty() && uses.iter().all(|(u, _)| divides(*u, v)))
     }
 
-    /// The remainder of a number that may be any that is in a sum, and how often. (Its type may be a wider one.)
+    /// The remainder of a number that may be any that is in a sum, and how often. (Its type may be a wider
+    /// one.)
     fn remainder(&mut self, ops: &[ScevExpr]) -> Option<Taken> {
         for o in ops {
             let found = quotient_times_divisor(o).or_else(|| quotient_of_quotient(o, ops));
@@ -292,7 +297,8 @@ fn divides(u: Value, v: Value) -> bool {
     }
 }
 
-/// Whether `u` is an operation after which a number may be any: an exclusive or, a rotation, a product by a multiplier of a generator.
+/// Whether `u` is an operation after which a number may be any: an exclusive or, a rotation, a product by a
+/// multiplier of a generator.
 fn scrambles(u: Value) -> bool {
     let constant = |i| ir::constant_int(ir::operand(u, i));
     match ir::opcode(u) {
@@ -312,7 +318,8 @@ fn scrambles(u: Value) -> bool {
     }
 }
 
-/// Multipliers of congruential generators are odd and large (Knuth, The Art of Computer Programming, volume 2, 3.2.1.2); sizes are not multiplied by such.
+/// Multipliers of congruential generators are odd and large (Knuth, The Art of Computer Programming, volume
+/// 2, 3.2.1.2); sizes are not multiplied by such.
 fn is_multiplier(c: i128, bits: u32) -> bool {
     let least = match bits {
         64 => i128::from(WIDE_BOUND),

@@ -1,17 +1,18 @@
-//! Stores to elements that a count gives: `if (c) out[k++] = v;` (stream compaction; Blelloch, "Prefix sums and
-//! their applications", CMU-CS-90-190, 1990, section 1.5).
+//! Stores to elements that a count gives: `if (c) out[k++] = v;` (stream compaction; Blelloch, "Prefix sums
+//! and their applications", CMU-CS-90-190, 1990, section 1.5).
 //!
-//! **Problem.** The subscript is a value that iterations hand on, which orders them all. Yet no two stores have
-//! one element: wherever one is made, the count goes up.
+//! **Problem.** The subscript is a value that iterations hand on, which orders them all. Yet no two stores
+//! have one element: wherever one is made, the count goes up.
 //!
-//! **Approach.** The count is a PHI at the head of a loop that takes `k + a`, where `a` is chosen among numbers
-//! that are not negative. Its values are bounded by what it begins with and by the iterations before. The
-//! conditions on the way to the store tell what `a` is at least: 1 or more. The access gets the iteration of the
-//! count's update as its place ([`pollyrs_scop::Append`]), and the store has a copy of the count in a cell of its
-//! own for each iteration, so that the update is a running total like others.
+//! **Approach.** The count is a PHI at the head of a loop that takes `k + a`, where `a` is chosen among
+//! numbers that are not negative. Its values are bounded by what it begins with and by the iterations before.
+//! The conditions on the way to the store tell what `a` is at least: 1 or more. The access gets the iteration
+//! of the count's update as its place ([`pollyrs_scop::Append`]), and the store has a copy of the count in a
+//! cell of its own for each iteration, so that the update is a running total like others.
 //!
 //! **Invariants.** All accesses of the array are such stores, by one count and at one distance from it. Where
-//! the count begins anew in each iteration of a loop around, the other subscripts tell those iterations apart.
+//! the count begins anew in each iteration of a loop around, the other subscripts tell those iterations
+//! apart.
 //!
 //! **Example.** `for (i) if (a[i] > 0) out[k++] = a[i];` has the place `{ S0[i] -> [i] }` and may write
 //! `{ out[o] : k0 <= o <= k0 + i }`.
@@ -145,8 +146,8 @@ impl Builder<'_> {
         Ok(v.clone().ge_set(low)?.intersect(v.le_set(high)?)?.intersect(extended.domain)?)
     }
 
-    /// The count that alone chooses the element of a store, and how much it goes up at least in an iteration that
-    /// makes the store.
+    /// The count that alone chooses the element of a store, and how much it goes up at least in an iteration
+    /// that makes the store.
     pub fn appends(&self, store: Value) -> Option<(Value, i64)> {
         let [subscript] = &self.data_subscripts.get(&store)?[..] else { return None };
         let count = self.count_of(subscript.value)?;
@@ -180,8 +181,8 @@ impl Builder<'_> {
         known
     }
 
-    /// Gives the accesses of an array that is appended to their places, the iterations of the count's loop. `None`
-    /// if it is none.
+    /// Gives the accesses of an array that is appended to their places, the iterations of the count's loop.
+    /// `None` if it is none.
     pub fn add_appended(
         &mut self,
         drafts: &mut [Draft],
@@ -289,7 +290,8 @@ fn tells_apart(others: &[PwAff], domain: &Set, dims: usize) -> isl::Result<bool>
     }
 }
 
-/// The least and the largest number that an integer made of selections may be, where some conditions are known.
+/// The least and the largest number that an integer made of selections may be, where some conditions are
+/// known.
 fn between(v: Value, known: &[(Value, bool)], depth: u32) -> Option<(i64, i64)> {
     if let Some(c) = ir::constant_int(v) {
         return Some((c, c));

@@ -12,7 +12,8 @@ const TO_A_NAME: usize = 4;
 /// How deep a condition is searched.
 const DEPTH: u32 = 6;
 
-/// Why a value of type `ty` at `v` stays on the host: with the variable that has it, or the array that it is stored to.
+/// Why a value of type `ty` at `v` stays on the host: with the variable that has it, or the array that it is
+/// stored to.
 pub(crate) fn type_reason(ty: LLVMTypeRef, v: Value) -> RejectReason {
     let mut object = if ir::is_void(v) { ir::address(v).and_then(source_name) } else { source_name(v) };
     let mut at = v;
@@ -61,7 +62,8 @@ pub(crate) fn throws(an: &Analyses<'_>, l: LoopId) -> Option<Value> {
 /// library.
 const THROWING: [&str; 3] = ["__cxa_allocate_exception", "__cxa_throw", "_ZSt"];
 
-/// Why a loop that ends at several places stays on the host: at the first exit that depends on what the loop loads or calls. `block` is to blame.
+/// Why a loop that ends at several places stays on the host: at the first exit that depends on what the loop
+/// loads or calls. `block` is to blame.
 pub(crate) fn several_exits(an: &Analyses<'_>, l: LoopId, block: Block) -> Fail {
     let data = &an.loops()[l.0];
     let early = data.exiting.iter().find_map(|b| {

@@ -1,7 +1,7 @@
 //! The state of one attempt to model one region: parameters, context, assumptions.
 //!
-//! Invariants: `assumed` is the conjunction of the recorded assumptions; no recorded assumption is implied by the context
-//! and the ones before it; parameters are never removed, so indices into `params` stay valid.
+//! Invariants: `assumed` is the conjunction of the recorded assumptions; no recorded assumption is implied by
+//! the context and the ones before it; parameters are never removed, so indices into `params` stay valid.
 
 use crate::DetectOptions;
 use crate::appends::Appended;
@@ -52,7 +52,8 @@ pub(crate) struct Builder<'a> {
     pub updates: BTreeMap<Value, FoundUpdate>,
     /// Arrays that are appended to: see [`crate::appends`].
     pub appended: Vec<Appended>,
-    /// Arrays of which iterations have different elements because the program says so: see [`crate::promises`].
+    /// Arrays of which iterations have different elements because the program says so: see
+    /// [`crate::promises`].
     pub promised: BTreeSet<ArrayId>,
     /// What is looked at before the SCoP runs: see [`crate::inspect`].
     pub inspections: Vec<Inspected>,
@@ -70,7 +71,8 @@ pub(crate) struct Builder<'a> {
     pub unwrapped: BTreeMap<usize, bool>,
     /// Sums whose ranges were found before: see [`crate::ranges`].
     pub known_ranges: Vec<KnownRange>,
-    /// Expressions that are made of numbers that may be any, and some that aren't, by handle: see [`crate::any_numbers`].
+    /// Expressions that are made of numbers that may be any, and some that aren't, by handle: see
+    /// [`crate::any_numbers`].
     pub any_numbers: BTreeMap<usize, bool>,
     /// Quotients that no few cases cover: see [`crate::remainders`].
     pub uncovered_quotients: Vec<Uncovered>,
@@ -161,7 +163,8 @@ impl<'a> Builder<'a> {
     pub fn is_invariant(&self, e: &ScevExpr) -> bool {
         match &e.kind {
             ScevKind::Unknown(v) if self.defined_inside(*v) => false,
-            // Of a loop around the region the counter is known; of one that ended before, only its last value was.
+            // Of a loop around the region the counter is known; of one that ended before, only its last value
+            // was.
             ScevKind::AddRec { loop_id, .. }
                 if self.inside(*loop_id)
                     || !self.an.loops()[loop_id.0].blocks.contains(&self.region.entry) =>
@@ -318,7 +321,8 @@ impl<'a> Builder<'a> {
 
     /// A name from the source: of the value, or for a PHI of what it merges.
     pub fn user_name(&self, v: Value, depth: u32) -> Option<String> {
-        // Without debug information a parameter may still have its name; those of other values are the compiler's.
+        // Without debug information a parameter may still have its name; those of other values are the
+        // compiler's.
         let argument = || ir::argument_index(v).map(|_| ir::name(v)).filter(|n| !n.is_empty());
         let own = source_name(v).or_else(argument);
         let temporary = own.as_ref().is_none_or(|n| n.starts_with(|c: char| c == '.' || c.is_ascii_digit()));
@@ -442,8 +446,9 @@ impl<'a> Builder<'a> {
         if self.strict {
             return Err(Stop::Blocker(format!("whether {note}")));
         }
-        // What is known must not be negated along, nor that the loops run at all: `n <= len`, not `n <= len or n <= 0 or m <= 0`. A few
-        // of those multiply to hundreds of cases, and where they matter there is next to nothing to do.
+        // What is known must not be negated along, nor that the loops run at all: `n <= len`, not
+        // `n <= len or n <= 0 or m <= 0`. A few of those multiply to hundreds of cases, and where they matter
+        // there is next to nothing to do.
         let known = self.context.clone().intersect(self.assumed.clone())?;
         let entered = place.domain.clone().params()?.gist(known.clone())?.simple_hull()?;
         let bad = bad.params()?.gist(known.clone())?.gist(Set::from_basic_set(entered)?)?;
@@ -518,9 +523,10 @@ const UNEQUAL: [f64; 7] = [65536.0, 1.0, 900.0, 17.0, 4096.0, 3.0, 128.0];
 /// Cases of a complement that are worth looking at.
 const FEW_CASES: usize = 8;
 
-/// All that is not in `bad`, where that is one case in spite of the cases that `bad` has: `lb <= ub and lb < n` of
-/// `ub >= n and lb >= n or ub < n and lb > ub`, the values for which a loop from `lb` to `min(ub, n - 1)` has iterations. One side of each case
-/// would be less: `ub >= n`, which holds for the last thread's part of a parallel loop only.
+/// All that is not in `bad`, where that is one case in spite of the cases that `bad` has:
+/// `lb <= ub and lb < n` of `ub >= n and lb >= n or ub < n and lb > ub`, the values for which a loop from
+/// `lb` to `min(ub, n - 1)` has iterations. One side of each case would be less: `ub >= n`, which holds for
+/// the last thread's part of a parallel loop only.
 fn convex_complement(bad: &Set) -> isl::Result<Option<Set>> {
     let mut cases = 1usize;
     for piece in bad.basic_set_list()?.to_vec()? {
@@ -533,10 +539,11 @@ fn convex_complement(bad: &Set) -> isl::Result<Option<Set>> {
     Ok((good.basic_set_list()?.to_vec()?.len() == 1).then_some(good))
 }
 
-/// Where `bad`, the parameters that violate an assumption, has many constraints, a simple set outside of it: for each of its pieces, the
-/// points that violate one constraint. Where something may wrap it is the one that only large values satisfy; otherwise the one
-/// that does not hold for typical sizes (`len < n` of `0 <= len < n`: all sizes are equal there). The complement would be a union with a
-/// part for each constraint, and the conjunction of a few such unions has hundreds of parts.
+/// Where `bad`, the parameters that violate an assumption, has many constraints, a simple set outside of it:
+/// for each of its pieces, the points that violate one constraint. Where something may wrap it is the one
+/// that only large values satisfy; otherwise the one that does not hold for typical sizes (`len < n` of
+/// `0 <= len < n`: all sizes are equal there). The complement would be a union with a part for each
+/// constraint, and the conjunction of a few such unions has hundreds of parts.
 fn outside(bad: &Set, kind: AssumptionKind) -> isl::Result<Option<Set>> {
     let mut pieces = Vec::new();
     for piece in bad.basic_set_list()?.to_vec()? {
@@ -554,8 +561,8 @@ fn outside(bad: &Set, kind: AssumptionKind) -> isl::Result<Option<Set>> {
                 AssumptionKind::NoWrap => (true, least(c)?),
                 _ => (false, typical_violation(c, &TYPICAL)?),
             };
-            // Of those that do not hold where all sizes are equal, the one that fails for most others, too: of `step <= n - first` and
-            // `count < -1` the latter.
+            // Of those that do not hold where all sizes are equal, the one that fails for most others, too:
+            // of `step <= n - first` and `count < -1` the latter.
             let often = if wraps { 0 } else { often_violated(c)? };
             let from = if wraps { LARGE } else { 1.0 };
             if size >= from && chosen.is_none_or(|(s, _)| (often, size) > s) {
@@ -572,7 +579,8 @@ fn outside(bad: &Set, kind: AssumptionKind) -> isl::Result<Option<Set>> {
     Ok(Some(good))
 }
 
-/// By how much an inequality without divisions is violated where the parameters are `sizes`, over and over; 0 if it holds there.
+/// By how much an inequality without divisions is violated where the parameters are `sizes`, over and over; 0
+/// if it holds there.
 fn typical_violation(c: &isl::Constraint, sizes: &[f64]) -> isl::Result<f64> {
     let divs = c.dim(DimType::Div)?;
     if c.is_equality()? || divs > 0 && c.involves_dims(DimType::Div, 0, divs)? {

@@ -184,9 +184,9 @@ impl Search<'_, '_> {
         self.an.innermost_loop(b).filter(|l| Some(*l) != level && self.an.loops()[l.0].header == b)
     }
 
-    /// Chains from the blocks that control comes to only by way of `from`, a block or a loop. They may be behind
-    /// several ways that each have another end as well: `v.push(x)` on any of them may throw, and what handles
-    /// that leads elsewhere.
+    /// Chains from the blocks that control comes to only by way of `from`, a block or a loop. They may be
+    /// behind several ways that each have another end as well: `v.push(x)` on any of them may throw, and what
+    /// handles that leads elsewhere.
     fn beneath(&mut self, from: &[Block], end: Option<Block>, level: Option<LoopId>) {
         if self.attempts == 0 {
             return;

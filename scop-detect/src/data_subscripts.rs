@@ -13,8 +13,9 @@
 //! iterations before: of what its sources depend on, the loop and those inside it are projected out.
 //!
 //! **Invariants.** Only loads, and stores of updates in any order ([`crate::updates`]) or to elements that
-//! are proved to be different ([`crate::scatters`], [`crate::appends`]): others would order all iterations. A set holds whatever
-//! the data is. The value is an instruction before the load, so that the statement can have it.
+//! are proved to be different ([`crate::scatters`], [`crate::appends`]): others would order all iterations. A
+//! set holds whatever the data is. The value is an instruction before the load, so that the statement can
+//! have it.
 //!
 //! **Example.** `for (j = 1; j < n; j++) if (x[j] > x[best]) best = j;` reads `x[v]`, `0 <= v < n`, as `best`
 //! is 0 or an earlier `j`.

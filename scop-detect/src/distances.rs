@@ -1,11 +1,12 @@
 //! Numbers whose difference is affine where they are not.
 //!
 //! **Problem.** A flat array in rows is often gone through from the begin of a row to its end:
-//! `for (k = i * n; k < (i + 1) * n; k++)`. Neither end is affine in `i` and the parameter `n`, and the difference of both is one
-//! only as mathematical integers: `n`, if neither product wraps.
+//! `for (k = i * n; k < (i + 1) * n; k++)`. Neither end is affine in `i` and the parameter `n`, and the
+//! difference of both is one only as mathematical integers: `n`, if neither product wraps.
 //!
-//! **Method.** Both are polynomials, congruent to the program's values modulo 2^bits. They are *equal* to them where they lie in the
-//! range of the type, which is assumed, and checked by the host with its products. Then the difference is that of the polynomials.
+//! **Method.** Both are polynomials, congruent to the program's values modulo 2^bits. They are *equal* to
+//! them where they lie in the range of the type, which is assumed, and checked by the host with its products.
+//! Then the difference is that of the polynomials.
 
 use crate::builder::Builder;
 use crate::fail::Stop;
@@ -21,8 +22,8 @@ use pollyrs_scop::AssumptionKind;
 const MAX_STEP: i128 = 1 << 12;
 
 impl Builder<'_> {
-    /// `a - b` as mathematical integers, if it is affine though one of them is a product of what varies; both as unsigned numbers or both as
-    /// signed ones. `above` is what can be added to `a` without a wrap.
+    /// `a - b` as mathematical integers, if it is affine though one of them is a product of what varies; both
+    /// as unsigned numbers or both as signed ones. `above` is what can be added to `a` without a wrap.
     fn distance(
         &mut self,
         (a, b): (&ScevExpr, &ScevExpr),
@@ -52,7 +53,8 @@ impl Builder<'_> {
         Ok(Some(function))
     }
 
-    /// The backedge-taken count of a loop that goes on while its counter, which steps by a number, is less than what does not change in it.
+    /// The backedge-taken count of a loop that goes on while its counter, which steps by a number, is less
+    /// than what does not change in it.
     pub fn count_by_distance(
         &mut self,
         exiting: Block,
@@ -89,7 +91,8 @@ impl Builder<'_> {
         (a, b): (&ScevExpr, &ScevExpr),
         place: &Place,
     ) -> Result<Option<Set>, Stop> {
-        // A guard in front of all loops is better left outside: what stands beside it was computed by the loop before.
+        // A guard in front of all loops is better left outside: what stands beside it was computed by the
+        // loop before.
         if place.loops.is_empty() {
             return Ok(None);
         }

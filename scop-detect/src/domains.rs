@@ -1,12 +1,12 @@
 //! Iteration domains: which iterations of the loops around a block execute it.
 //!
-//! **Problem.** Propagate sets along the acyclic condensation of the region. A loop with the exact backedge-taken count `b`
-//! adds the dimension `0 <= i <= b`; a conditional branch splits; after a loop the domain is that of its entry, because a
-//! loop with a computable count ends. Only one block may leave a loop, and it must run in every iteration; what comes after
-//! the test in the same iteration runs for `i < b` only.
+//! **Problem.** Propagate sets along the acyclic condensation of the region. A loop with the exact
+//! backedge-taken count `b` adds the dimension `0 <= i <= b`; a conditional branch splits; after a loop the
+//! domain is that of its entry, because a loop with a computable count ends. Only one block may leave a loop,
+//! and it must run in every iteration; what comes after the test in the same iteration runs for `i < b` only.
 //!
-//! **Example.** `for (i = 0; i < n; i++) if (i > 5) S;` has the domain `{ S[i] : 6 <= i <= n - 1 }`: the guard `n > 0` of the
-//! rotated loop, the count `n - 1`, and the condition.
+//! **Example.** `for (i = 0; i < n; i++) if (i > 5) S;` has the domain `{ S[i] : 6 <= i <= n - 1 }`: the
+//! guard `n > 0` of the rotated loop, the count `n - 1`, and the condition.
 
 use crate::blame::{several_exits, throws};
 use crate::builder::Builder;
@@ -49,7 +49,8 @@ impl Builder<'_> {
             let mut before = (self.assumed.clone(), self.assumptions.clone());
             let mut visited = self.enter(&mut flow, b);
             if visited.is_ok() {
-                // A subregion lies behind its head: the checks of the head are none of its own and have to be modelled.
+                // A subregion lies behind its head: the checks of the head are none of its own and have to be
+                // modelled.
                 self.checks(&flow, b)?;
                 before = (self.assumed.clone(), self.assumptions.clone());
                 visited = self.split(&mut flow, b);
@@ -121,8 +122,8 @@ impl Builder<'_> {
         }
     }
 
-    /// The iterations (of the loops around `to`) in which control goes from `from` to `to`. For an edge that leaves loops, the
-    /// iterations that entered them.
+    /// The iterations (of the loops around `to`) in which control goes from `from` to `to`. For an edge that
+    /// leaves loops, the iterations that entered them.
     fn edge_domain(&mut self, flow: &Flow, from: Block, to: Block) -> Result<Set, Fail> {
         let (inner, outer) = (&flow.loops[&from], self.loops_of(to));
         // A header counts for its loop's surroundings here.
@@ -141,7 +142,8 @@ impl Builder<'_> {
         })
     }
 
-    /// The iterations of `from` itself in which its edge to `to` is taken; for an edge out of loops the last iteration.
+    /// The iterations of `from` itself in which its edge to `to` is taken; for an edge out of loops the last
+    /// iteration.
     pub fn taken(&mut self, flow: &Flow, from: Block, to: Block) -> Result<Set, Fail> {
         let mut d = match flow.edges.get(&(from, to)) {
             Some(d) => d.clone(),
@@ -436,10 +438,11 @@ impl Builder<'_> {
         })
     }
 
-    /// Where `a` and `b` are equal, by their difference: it may be affine where neither of them is, as of the two ends of a row, `i * m` and
-    /// `(i + 1) * m`. `None` if it is not affine either.
+    /// Where `a` and `b` are equal, by their difference: it may be affine where neither of them is, as of the
+    /// two ends of a row, `i * m` and `(i + 1) * m`. `None` if it is not affine either.
     fn equal(&mut self, a: &ScevExpr, b: &ScevExpr, place: &Place) -> Result<Option<Set>, Stop> {
-        // A guard in front of all loops is better left outside: what stands beside it was computed by the loop before.
+        // A guard in front of all loops is better left outside: what stands beside it was computed by the
+        // loop before.
         if place.loops.is_empty() {
             return Ok(None);
         }
@@ -463,8 +466,8 @@ impl Builder<'_> {
         }
     }
 
-    /// The loop in whose iterations operands of `v` are asked for: the innermost of the place, or what lies around the region. (Without
-    /// a loop, scalar evolution would give their values after all loops.)
+    /// The loop in whose iterations operands of `v` are asked for: the innermost of the place, or what lies
+    /// around the region. (Without a loop, scalar evolution would give their values after all loops.)
     pub fn scope(&self, v: Value, place: &Place) -> Option<LoopId> {
         place.loops.last().copied().or_else(|| ir::parent(v).and_then(|b| self.an.innermost_loop(b)))
     }
@@ -487,8 +490,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Where `v` is negative: the sign of `x | y` is that of either, the sign of `x & y` that of both, and `x ^ y` is negative where they
-    /// differ (Fortran's `modulo` asks that).
+    /// Where `v` is negative: the sign of `x | y` is that of either, the sign of `x & y` that of both, and
+    /// `x ^ y` is negative where they differ (Fortran's `modulo` asks that).
     fn is_negative(&mut self, v: Value, place: &Place) -> Result<Set, Stop> {
         let arg = |i| ir::operand(v, i);
         let scope = self.scope(v, place);
@@ -509,7 +512,8 @@ impl Builder<'_> {
         }
     }
 
-    /// With `y >= 0`, `x <u y` is `0 <= x < y`: exact whatever the sign of `x`. Only the larger side needs an assumption.
+    /// With `y >= 0`, `x <u y` is `0 <= x < y`: exact whatever the sign of `x`. Only the larger side needs an
+    /// assumption.
     fn unsigned_comparison(
         &mut self,
         pred: Pred,
@@ -525,7 +529,8 @@ impl Builder<'_> {
         };
         let zero = self.constant(0, place)?;
         let less = |x: PwAff, y: PwAff| if strict { x.lt_set(y) } else { x.le_set(y) };
-        // Numbers below zero are above all others, in their own order: `n - 3 <u -2` says that `n` is neither 1 nor 2.
+        // Numbers below zero are above all others, in their own order: `n - 3 <u -2` says that `n` is neither
+        // 1 nor 2.
         let below_zero = |e: &ScevExpr| matches!(e.kind, ScevKind::Constant(c) if c < 0);
         if let ScevKind::Constant(_) = small.kind {
             if below_zero(small) {

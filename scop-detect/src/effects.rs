@@ -177,8 +177,8 @@ impl Builder<'_> {
         Ok(fx)
     }
 
-    /// A subregion makes the calls in it, under its own conditions, if it does anything else or no other effect makes
-    /// them.
+    /// A subregion makes the calls in it, under its own conditions, if it does anything else or no other
+    /// effect makes them.
     fn subregion_calls(&mut self, flow: &Flow, fx: &mut Effects, k: usize) -> Result<(), Fail> {
         let blocks = flow.subregions[k].blocks.iter();
         let calls: Vec<Value> =

@@ -276,8 +276,8 @@ impl Builder<'_> {
         Ok(Some(index))
     }
 
-    /// `domain`, with what is known of the parameters that are `x / c`, rounded to 0, and of which it says that
-    /// they are positive: `c * p <= x < c * p + c`. A row of `n / 16` tiles of 16 fits into one of `n`.
+    /// `domain`, with what is known of the parameters that are `x / c`, rounded to 0, and of which it says
+    /// that they are positive: `c * p <= x < c * p + c`. A row of `n / 16` tiles of 16 fits into one of `n`.
     pub fn with_quotients(&mut self, mut domain: Set) -> Result<Set, Stop> {
         for index in 0..self.params.len() {
             let name = self.params[index].name.clone();

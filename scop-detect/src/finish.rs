@@ -1,7 +1,7 @@
 //! The finished [`Scop`]: what is checked at run time, and everything tidied.
 //!
-//! **Invariants.** All sets and functions of the result are over one list of parameters, and nothing depends on a parameter that
-//! is not in it. No assumption is implied by the context and the others.
+//! **Invariants.** All sets and functions of the result are over one list of parameters, and nothing depends
+//! on a parameter that is not in it. No assumption is implied by the context and the others.
 
 use crate::builder::Builder;
 use crate::fail::{Fail, block_location, loc};
@@ -199,8 +199,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Pairs of arrays of which one is written and whose accesses may touch the same memory, whatever their types. (Parts of one allocation
-    /// are such a pair, too.)
+    /// Pairs of arrays of which one is written and whose accesses may touch the same memory, whatever their
+    /// types. (Parts of one allocation are such a pair, too.)
     fn alias_checks(&self, drafts: &[Draft], arrays: &[Array]) -> Vec<(ArrayId, ArrayId)> {
         let base = |a: usize| match arrays[a].kind {
             ArrayKind::Memory { base } => Some(base.address() as Value),
@@ -252,7 +252,8 @@ impl Builder<'_> {
         Ok(all)
     }
 
-    /// Removes parameters that nothing mentions (they came from conditions before the region), and inspections whose values bound nothing.
+    /// Removes parameters that nothing mentions (they came from conditions before the region), and
+    /// inspections whose values bound nothing.
     fn drop_unused(
         &mut self,
         drafts: &[Draft],
@@ -403,8 +404,8 @@ fn strangers(mine: &Space, space: &Space) -> isl::Result<Vec<u32>> {
     Ok(found)
 }
 
-/// `domain` without what can't be while the assumptions hold: `{ S[i] : 0 <= i < n } or { S[0] : n < 0 }`, from a loop that tests at its
-/// end, is the first part alone once `n >= 0` is checked.
+/// `domain` without what can't be while the assumptions hold: `{ S[i] : 0 <= i < n } or { S[0] : n < 0 }`,
+/// from a loop that tests at its end, is the first part alone once `n >= 0` is checked.
 fn assumed_domain(domain: Set, known: &Set) -> isl::Result<Set> {
     let inside = domain.clone().intersect_params(known.clone())?.coalesce()?;
     if inside.is_empty()? {

@@ -1,11 +1,12 @@
 //! Numbers that share a register.
 //!
-//! **Problem.** Calling conventions pass `struct { int rows, columns; }` as one number of 64 bits, and copies of
-//! structures load one: `columns` is `v >> 32` and `rows` is `v` without its upper half. As functions of `v` they
-//! would be nothing of use: a row of `v` elements, and a `v` beyond what is believed of sizes.
+//! **Problem.** Calling conventions pass `struct { int rows, columns; }` as one number of 64 bits, and copies
+//! of structures load one: `columns` is `v >> 32` and `rows` is `v` without its upper half. As functions of
+//! `v` they would be nothing of use: a row of `v` elements, and a `v` beyond what is believed of sizes.
 //!
-//! **Decision.** A number whose lower and upper bits are both taken out by themselves stands for none of its own:
-//! each part is a parameter. Other truncations stay congruent to what they are taken of, such as `(int) n`.
+//! **Decision.** A number whose lower and upper bits are both taken out by themselves stands for none of its
+//! own: each part is a parameter. Other truncations stay congruent to what they are taken of, such as
+//! `(int) n`.
 
 use crate::builder::Builder;
 use crate::ir::{self, Op, Value};
@@ -22,8 +23,8 @@ impl Builder<'_> {
         (taken && matches!(e.bits, 8 | 16 | 32 | 64) && self.is_invariant(e)).then(|| e.clone())
     }
 
-    /// The signed number that `e` is, but for its sign: of `(int) n` that is known not to be negative LLVM keeps 31
-    /// bits. They are equal where it is not negative.
+    /// The signed number that `e` is, but for its sign: of `(int) n` that is known not to be negative LLVM
+    /// keeps 31 bits. They are equal where it is not negative.
     pub(crate) fn with_sign(&self, e: &ScevExpr) -> Option<ScevExpr> {
         let ScevKind::Truncate(x) = &e.kind else { return None };
         let ScevKind::Unknown(v) = x.kind else { return None };
@@ -44,7 +45,8 @@ fn lower(x: &ScevExpr, bits: u32) -> Option<Value> {
     ir::uses(v).iter().any(above).then_some(v)
 }
 
-/// Whether `x` is the upper part of a number of which also lower bits are used by themselves, and `bits` of it are asked for.
+/// Whether `x` is the upper part of a number of which also lower bits are used by themselves, and `bits` of
+/// it are asked for.
 fn upper(x: &ScevExpr, bits: u32) -> bool {
     let ScevKind::UDiv(v, by) = &x.kind else { return false };
     let (ScevKind::Unknown(v), ScevKind::Constant(by)) = (&v.kind, &by.kind) else { return false };

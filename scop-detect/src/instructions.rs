@@ -1,7 +1,7 @@
 //! Which instructions a region may hold, and which of them a kernel can execute.
 //!
-//! Two questions: [`check_effects`] looks at *every* instruction of the region, as its effect must be modelled or absent;
-//! [`check_body`] only at those that a statement needs.
+//! Two questions: [`check_effects`] looks at *every* instruction of the region, as its effect must be
+//! modelled or absent; [`check_body`] only at those that a statement needs.
 
 use crate::blame::type_reason;
 use crate::fail::Fail;
@@ -242,7 +242,8 @@ pub(crate) fn check_effects(v: Value) -> Result<(), Fail> {
     }
 }
 
-/// Refuses what a kernel cannot execute. Loads are checked with their addresses elsewhere; PHIs are no instructions of bodies.
+/// Refuses what a kernel cannot execute. Loads are checked with their addresses elsewhere; PHIs are no
+/// instructions of bodies.
 pub(crate) fn check_body(v: Value) -> Result<(), Fail> {
     use Op::*;
     let Some(op) = ir::opcode(v) else { return Ok(()) };

@@ -2,9 +2,9 @@
 //!
 //! **Problem.** `for (y < im->height) for (x < im->width) im->pixels[y * im->width + x] = 0;` stores bytes,
 //! which may lie anywhere, in `*im` too: then the bound changes. Nobody means that. The working copy reads
-//! such values before the loop ([`pollyrs_llvm_shim::Session::assume_invariant_loads`]); where the places that they
-//! were read from lie outside of what the region writes, which is checked at run time, they are what the loop
-//! would read.
+//! such values before the loop ([`pollyrs_llvm_shim::Session::assume_invariant_loads`]); where the places
+//! that they were read from lie outside of what the region writes, which is checked at run time, they are
+//! what the loop would read.
 //!
 //! **Invariants.** Scalar evolution knows the loads of the loop *L* that a value was read for by this value,
 //! so everything it says of *L* and its inside holds under the check only. A region has all of such a loop,

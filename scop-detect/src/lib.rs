@@ -155,8 +155,8 @@ impl Before {
 
 /// The part of what is left that one attempt may take.
 const SHARE: u64 = 2;
-/// isl operations that an attempt has in any case for each of its loops, and of how many: a nest of three with a dozen
-/// accesses takes half of that.
+/// isl operations that an attempt has in any case for each of its loops, and of how many: a nest of three
+/// with a dozen accesses takes half of that.
 const LEAST: u64 = 200_000;
 const MOST_LEAST: u64 = 4;
 
@@ -210,8 +210,8 @@ pub fn detect(analyses: &Analyses<'_>, options: &DetectOptions) -> Detection {
         assumed.check(analyses, c)?;
         let ctx = isl::Context::new();
         let name = format!("{function}.{}", count + 1);
-        // An attempt in vain takes no more than half of what is left: those that follow have their turn. What one
-        // nest of ordinary size takes is there for each, as often as all could have been spent once more.
+        // An attempt in vain takes no more than half of what is left: those that follow have their turn. What
+        // one nest of ordinary size takes is there for each, as often as all could have been spent once more.
         let loops = analyses.loops().iter().filter(|l| c.blocks.contains(&l.header)).count() as u64;
         let least = (LEAST * loops.min(MOST_LEAST)).min((2 * options.all_operations).saturating_sub(in_vain));
         let left = (options.all_operations.saturating_sub(in_vain) / SHARE).max(least).max(1);

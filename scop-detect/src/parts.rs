@@ -142,7 +142,8 @@ impl Builder<'_> {
             None => true,
             Some(_) if free => true,
             Some(whole) if part.shaped.wraps || part.shaped.sizes.len() != whole.sizes.len() => false,
-            // The same condition, or a weaker one, keeps the program's rows; so does none but that rows have elements, where there was another one.
+            // The same condition, or a weaker one, keeps the program's rows; so does none but that rows have
+            // elements, where there was another one.
             Some(whole) => {
                 let weaker = after.0.is_subset(&self.assumed)? && !self.assumed.is_subset(&after.0)?;
                 let all_rows = |assumed: &isl::Set, shaped: &Shaped| -> isl::Result<bool> {

@@ -8,8 +8,8 @@
 //! **Unit strides.** `A + s0 * i + s1 * j` with both strides in bytes, from a descriptor, is the element
 //! `a(i, j)` of an assumed-shape array or of one behind a pointer. It is one of two dimensions where elements
 //! lie side by side, `s0 = 8`, which is assumed: nearly all arrays are like that, sections of them with a
-//! step are not. Which stride is that of the first dimension the order in the descriptor tells. An element that
-//! has members, or two parts as a complex number, is as long as what is touched of one element.
+//! step are not. Which stride is that of the first dimension the order in the descriptor tells. An element
+//! that has members, or two parts as a complex number, is as long as what is touched of one element.
 
 use crate::builder::Builder;
 use crate::fail::{Fail, Stop};

@@ -1,14 +1,17 @@
-//! Promises of the program that iterations of a loop are independent: `#pragma omp simd`, `#pragma clang loop vectorize(assume_safety)`,
-//! `!$omp simd`, `!dir$ ivdep`, which are `llvm.loop.parallel_accesses` in LLVM's IR.
+//! Promises of the program that iterations of a loop are independent: `#pragma omp simd`,
+//! `#pragma clang loop vectorize(assume_safety)`, `!$omp simd`, `!dir$ ivdep`, which are
+//! `llvm.loop.parallel_accesses` in LLVM's IR.
 //!
-//! **Problem.** `x[p[i]] += f[i]; x[q[i]] -= f[i];` may touch one element in two iterations, which nothing but the program knows it does not.
+//! **Problem.** `x[p[i]] += f[i]; x[q[i]] -= f[i];` may touch one element in two iterations, which nothing
+//! but the program knows it does not.
 //!
-//! **Approach.** Believed is only what the analysis lacks: data chooses the elements of all accesses of an array, and no list is found that could be
-//! inspected ([`crate::scatters`]). Each access gets the counter of the promised loop as its place, so that accesses of one iteration stay in order,
-//! and those of different ones are free. Remarks say so, and the checked device finds where it is not true.
+//! **Approach.** Believed is only what the analysis lacks: data chooses the elements of all accesses of an
+//! array, and no list is found that could be inspected ([`crate::scatters`]). Each access gets the counter of
+//! the promised loop as its place, so that accesses of one iteration stay in order, and those of different
+//! ones are free. Remarks say so, and the checked device finds where it is not true.
 //!
-//! **Invariants.** The loop is the outermost of the region around each access of the array, and no access of it is anywhere else: the promise says
-//! nothing of two executions of the loop.
+//! **Invariants.** The loop is the outermost of the region around each access of the array, and no access of
+//! it is anywhere else: the promise says nothing of two executions of the loop.
 
 use crate::builder::Builder;
 use crate::fail::Fail;
@@ -20,7 +23,8 @@ use pollyrs_scop::{ArrayId, UpdateOp, outermost_counter};
 use std::collections::BTreeSet;
 
 impl Builder<'_> {
-    /// Gives the accesses `own` of an array places by a promise; whether there is one. An access is a draft and a number in it.
+    /// Gives the accesses `own` of an array places by a promise; whether there is one. An access is a draft
+    /// and a number in it.
     pub fn promised_places(
         &mut self,
         drafts: &mut [Draft],

@@ -1,30 +1,40 @@
 //! Updates of a cell that may be regrouped: sums, products, minima, maxima and bit operations.
 //!
 //! # What the IR allows
-//! - Integer `add`, `mul`, `and`, `or`, `xor` and the intrinsics `smin`, `smax`, `umin`, `umax` are associative and commutative; whoever regroups
-//!   sums and products has to drop `nsw` and `nuw`, since a partial result may wrap where the whole does not.
-//! - `fadd` and `fmul` need the flag `reassoc`. The identity of `fadd` is -0.0, which keeps +0.0 and -0.0 as they are.
-//! - `llvm.minnum` and `llvm.maxnum` give the other operand for a NaN and either zero for two zeros: any order is one of the results that the
-//!   program allows. Their identity is a NaN, since with any other a part that has NaNs alone would lose them; with `nnan` an infinity.
-//! - `select(fcmp(value > cell), value, cell)` without any flag: the comparison is false for a NaN, so the values that are NaN are passed over, and
-//!   a cell that is one stays. Among equal values (zeros of both signs) the first stays, or with `>=` the last one; so it is
-//!   associative, but commutes only where no value is -0.0: absolute values, squares. Its identity is the infinity that nothing is below. The form that keeps the cell where the
-//!   comparison holds (`cell > value ? cell : value`, C's usual `MAX` and what flang makes of `max`) takes a NaN for the cell and then anything for the NaN.
-//!   That is not associative, so that no value may be a NaN ([`Reduction::numbers`]): the device reports one, and the original loop runs.
-//! - `value > cell || cell is no number && value is one`, of Fortran's `maxval`: the same, but that a cell that is a NaN goes. Its identity is a NaN, which
-//!   stays in no cell: where all values are NaNs, the first one does.
+//! - Integer `add`, `mul`, `and`, `or`, `xor` and the intrinsics `smin`, `smax`, `umin`, `umax` are
+//!   associative and commutative; whoever regroups sums and products has to drop `nsw` and `nuw`, since a
+//!   partial result may wrap where the whole does not.
+//! - `fadd` and `fmul` need the flag `reassoc`. The identity of `fadd` is -0.0, which keeps +0.0 and -0.0 as
+//!   they are.
+//! - `llvm.minnum` and `llvm.maxnum` give the other operand for a NaN and either zero for two zeros: any
+//!   order is one of the results that the program allows. Their identity is a NaN, since with any other a
+//!   part that has NaNs alone would lose them; with `nnan` an infinity.
+//! - `select(fcmp(value > cell), value, cell)` without any flag: the comparison is false for a NaN, so the
+//!   values that are NaN are passed over, and a cell that is one stays. Among equal values (zeros of both
+//!   signs) the first stays, or with `>=` the last one; so it is associative, but commutes only where no
+//!   value is -0.0: absolute values, squares. Its identity is the infinity that nothing is below. The form
+//!   that keeps the cell where the comparison holds (`cell > value ? cell : value`, C's usual `MAX` and what
+//!   flang makes of `max`) takes a NaN for the cell and then anything for the NaN. That is not associative,
+//!   so that no value may be a NaN ([`Reduction::numbers`]): the device reports one, and the original loop
+//!   runs.
+//! - `value > cell || cell is no number && value is one`, of Fortran's `maxval`: the same, but that a cell
+//!   that is a NaN goes. Its identity is a NaN, which stays in no cell: where all values are NaNs, the first
+//!   one does.
 //!
 //! # Minima with their place
-//! Of `if (x < m) { m = x; k = i; }` the cell `k` takes its value where `m` does ([`companions`]). The pair is an update of its own kind, which keeps its order:
-//! of equal values the first one counts, or with `<=` the last one. A part begins with the identity beside any place. That place must never
-//! come to light where a part is applied to the cell:
-//! - A comparison that is strict, and false for a NaN, does not take the identity: nothing is below infinity. (Nor does it in a part; but what is no
-//!   less than infinity is below no cell either.)
-//! - Of integers, and of numbers that are no NaN, the first value of a part is taken by a comparison that is not strict: none is above the identity.
-//!   No part is empty, so that each holds the place of a value. NaNs are reported ([`Reduction::numbers`]), unless the program's flags exclude them.
+//! Of `if (x < m) { m = x; k = i; }` the cell `k` takes its value where `m` does ([`companions`]). The pair
+//! is an update of its own kind, which keeps its order: of equal values the first one counts, or with `<=`
+//! the last one. A part begins with the identity beside any place. That place must never come to light where
+//! a part is applied to the cell:
+//! - A comparison that is strict, and false for a NaN, does not take the identity: nothing is below infinity.
+//!   (Nor does it in a part; but what is no less than infinity is below no cell either.)
+//! - Of integers, and of numbers that are no NaN, the first value of a part is taken by a comparison that is
+//!   not strict: none is above the identity. No part is empty, so that each holds the place of a value. NaNs
+//!   are reported ([`Reduction::numbers`]), unless the program's flags exclude them.
 //! - That of Fortran's `maxloc` takes any number for the identity, a NaN, and never a NaN.
 //!
-//! A comparison that is strict and takes NaNs (`!(x >= m)`) is none of these: with a NaN in `m` it would take the identity.
+//! A comparison that is strict and takes NaNs (`!(x >= m)`) is none of these: with a NaN in `m` it would take
+//! the identity.
 //!
 //! # Example
 //! `s += A[i] * B[i]` with `-ffast-math`: value `A[i] * B[i]`, update `[fadd]`, identity -0.0, commutative.
@@ -64,8 +74,8 @@ pub(crate) fn recognise(s: &Statement, arrays: &[Array]) -> isl::Result<Option<R
     Ok(None)
 }
 
-/// The update of a cell that the statement is beside others which look at the cell as well, or that the next instance may look at elsewhere than where it is
-/// written.
+/// The update of a cell that the statement is beside others which look at the cell as well, or that the next
+/// instance may look at elsewhere than where it is written.
 pub(crate) fn running(s: &Statement, arrays: &[Array]) -> isl::Result<Option<Running>> {
     if !s.is_plain() {
         return Ok(None);
@@ -119,7 +129,8 @@ fn total_through(
     let inner: Vec<Value> = found.instructions.iter().copied().chain([old]).collect();
     let in_body = |v: Value| s.body.contains(&ir::handle(v));
     let held = ir::elem_type(ir::type_of(new)) == Some(elem);
-    // What the value is computed from. (The cell itself is no instruction of the body where it is read ahead of it.)
+    // What the value is computed from. (The cell itself is no instruction of the body where it is read ahead
+    // of it.)
     let (mut needs, mut next, mut apart) = (Vec::new(), vec![found.value], true);
     while let Some(v) = next.pop() {
         apart &= !inner.contains(&v);
@@ -186,8 +197,9 @@ fn totals(scop: &Scop) -> isl::Result<Vec<Total<'_>>> {
     Ok(found)
 }
 
-/// What the source calls a cell into which floating-point numbers are summed up, or multiplied, in the program's order: the flags that would let
-/// the updates be regrouped are all that is missing. `None` if there is none.
+/// What the source calls a cell into which floating-point numbers are summed up, or multiplied, in the
+/// program's order: the flags that would let the updates be regrouped are all that is missing. `None` if
+/// there is none.
 pub fn ordered_sum(scop: &Scop) -> isl::Result<Option<String>> {
     let ordered = |t: &Total<'_>| {
         let floating = !matches!(ir::opcode(t.new), Some(Op::LLVMAdd | Op::LLVMSub | Op::LLVMMul));
@@ -251,7 +263,8 @@ struct Operation {
 enum Choice {
     /// By this condition, where it holds or where it does not.
     Condition { condition: Value, holds: bool, start: Start },
-    /// By itself: any comparison of value and cell tells the same. Of integers, or of floating-point numbers that are no NaNs.
+    /// By itself: any comparison of value and cell tells the same. Of integers, or of floating-point numbers
+    /// that are no NaNs.
     Either { larger: bool, unsigned: bool },
 }
 
@@ -403,7 +416,8 @@ fn companions(
     out
 }
 
-/// What `new`, a selection, takes for the value `kept` where the choice is for the value, and the comparison that tells so if it is none of the choice's own.
+/// What `new`, a selection, takes for the value `kept` where the choice is for the value, and the comparison
+/// that tells so if it is none of the choice's own.
 fn taken(
     new: Value,
     kept: Value,
@@ -428,8 +442,8 @@ fn taken(
     }
 }
 
-/// Whether a comparison of a value with a cell says that the value is larger, or that it is smaller, be it or equal; and of integers whether they are unsigned.
-/// Floating-point numbers must be no NaNs.
+/// Whether a comparison of a value with a cell says that the value is larger, or that it is smaller, be it or
+/// equal; and of integers whether they are unsigned. Floating-point numbers must be no NaNs.
 fn compared(compare: Value, (value, old): (Value, Value)) -> Option<(bool, Option<bool>)> {
     use LLVMIntPredicate::*;
     use LLVMRealPredicate::*;
@@ -466,7 +480,8 @@ fn compared(compare: Value, (value, old): (Value, Value)) -> Option<(bool, Optio
     Some((greater == value_first, unsigned))
 }
 
-/// Whether two values are chosen by one comparison, of which one is the minimum or maximum of what is compared: a minimum and its place.
+/// Whether two values are chosen by one comparison, of which one is the minimum or maximum of what is
+/// compared: a minimum and its place.
 pub(crate) fn chosen_together(a: Value, b: Value) -> bool {
     let compared = |v: Value| {
         let of = match ir::opcode(v)? {
@@ -494,7 +509,8 @@ pub(crate) fn chosen_together(a: Value, b: Value) -> bool {
 /// How `new` comes from `old`.
 fn operation(new: Value, old: Value) -> Option<Operation> {
     let ty = ir::type_of(new);
-    // SAFETY: constants of the value's type, which the match arms know to be an integer or a floating-point type.
+    // SAFETY: constants of the value's type, which the match arms know to be an integer or a floating-point
+    // type.
     let (int, all_ones, real) =
         unsafe { (|v: u64| LLVMConstInt(ty, v, 0), || LLVMConstAllOnes(ty), |v: f64| LLVMConstReal(ty, v)) };
     let two = |a: Value, b: Value| match (a == old, b == old) {
@@ -624,7 +640,8 @@ fn select(new: Value, old: Value) -> Option<Operation> {
     Some(Operation { value: taken, instructions: vec![compare, new], identity, commutative, numbers, choice })
 }
 
-/// The tests of `value > cell || cell != cell && value == value`, as of Fortran's `maxval`: the comparison, and what it is joined with.
+/// The tests of `value > cell || cell != cell && value == value`, as of Fortran's `maxval`: the comparison,
+/// and what it is joined with.
 fn over_numbers(condition: Value, value: Value, cell: Value) -> Option<Vec<Value>> {
     use LLVMRealPredicate::*;
     let joined = |v: Value, plain: Op, constant: bool, at: u32| -> Option<[Value; 2]> {

@@ -1,15 +1,17 @@
 //! Remainders and quotients by parameters.
 //!
-//! **Problem.** `A[(i + 1) % n]` closes a border. `x % n` is affine only where it is known which multiple of `n` is subtracted. For an
-//! `x` that stays within a few multiples of `n` on the domain, each is a case: `i + 1` for `i + 1 < n`, and `i + 1 - n = 0` at the end.
+//! **Problem.** `A[(i + 1) % n]` closes a border. `x % n` is affine only where it is known which multiple of
+//! `n` is subtracted. For an `x` that stays within a few multiples of `n` on the domain, each is a case:
+//! `i + 1` for `i + 1 < n`, and `i + 1 - n = 0` at the end.
 //!
-//! `ring[(head + i) % n]` begins anywhere. That `head` itself is a place in the ring, `0 <= head < n`, is assumed where that bounds `x`. So is, of
-//! `signal[(i - k + n) % n]` with `k < taps`, that `taps <= n`.
+//! `ring[(head + i) % n]` begins anywhere. That `head` itself is a place in the ring, `0 <= head < n`, is
+//! assumed where that bounds `x`. So is, of `signal[(i - k + n) % n]` with `k < taps`, that `taps <= n`.
 //!
-//! A place is what bounds no loop and is no product: of `k % w` in a loop from `n - 1` down, or from `image * n` on, nothing is assumed.
+//! A place is what bounds no loop and is no product: of `k % w` in a loop from `n - 1` down, or from
+//! `image * n` on, nothing is assumed.
 //!
-//! **Invariant.** The cases cover the domain whatever the parameters, but for such a first place or length, or there are none: a remainder such as
-//! `i % n` for any `i` would need a condition that rarely holds.
+//! **Invariant.** The cases cover the domain whatever the parameters, but for such a first place or length,
+//! or there are none: a remainder such as `i % n` for any `i` would need a condition that rarely holds.
 
 use crate::builder::Builder;
 use crate::fail::Stop;
@@ -31,13 +33,15 @@ impl Builder<'_> {
         let known = place.domain.clone().intersect_params(self.context.clone())?;
         let known = known.intersect_params(self.assumed.clone())?;
         let found = self.multiples_on(&known, x, n, place)?;
-        // What no counter is part of is no place in a ring, but a size, such as `width / heads`: a parameter of a smaller region.
+        // What no counter is part of is no place in a ring, but a size, such as `width / heads`: a parameter
+        // of a smaller region.
         let counters = place.space()?.dim(DimType::Set)?;
         if found.is_some() || self.strict || !x.clone().involves_dims(DimType::In, 0, counters)? {
             return Ok(found);
         }
         let in_n = self.params_of(n)?;
-        // What bounds a loop is no place in a ring: nobody promises that `n` of `n - 1 - i`, or `first` of a loop from there on, is less than a divisor.
+        // What bounds a loop is no place in a ring: nobody promises that `n` of `n - 1 - i`, or `first` of a
+        // loop from there on, is less than a divisor.
         let mut bounds: BTreeSet<usize> = self.involved(&place.domain)?.into_iter().collect();
         bounds.extend((0..self.params.len()).filter(|p| is_product(&self.params[*p].scev)));
         for p in self.params_of(x)?.difference(&in_n).filter(|p| !bounds.contains(p)) {
@@ -51,7 +55,8 @@ impl Builder<'_> {
                 return Ok(Some(cases));
             }
         }
-        // A window that is no longer than the ring. (One case alone would be a remainder that never does anything.)
+        // A window that is no longer than the ring. (One case alone would be a remainder that never does
+        // anything.)
         let in_x = self.params_of(x)?;
         for p in self.involved(&place.domain)?.into_iter().filter(|p| !in_x.contains(p) && !in_n.contains(p))
         {
@@ -170,7 +175,8 @@ impl Builder<'_> {
             factors.iter().copied().partition(|f| is_quotient(f));
         let ([quotient], [other]) = (&quotients[..], &others[..]) else { return Ok(None) };
         let ScevKind::UDiv(x, n) = &quotient.kind else { return Ok(None) };
-        // A quotient that does not change, times something else than the divisor: a size, such as that of each of `n` heads.
+        // A quotient that does not change, times something else than the divisor: a size, such as that of
+        // each of `n` heads.
         if self.is_invariant(quotient) && !multiple_of(other, n) {
             return Ok(None);
         }
@@ -183,7 +189,8 @@ impl Builder<'_> {
     }
 }
 
-/// Whether `e` is a size times a number of iterations, or grows by a size in each iteration of a loop around: the place of an image, or of a row.
+/// Whether `e` is a size times a number of iterations, or grows by a size in each iteration of a loop around:
+/// the place of an image, or of a row.
 fn is_product(e: &ScevExpr) -> bool {
     match &e.kind {
         ScevKind::AddRec { operands, .. } => {
@@ -238,8 +245,9 @@ pub(crate) fn is_remainder(e: &ScevExpr) -> bool {
     matches!(&e.kind, ScevKind::Add(ops) if ops.iter().any(product))
 }
 
-/// `(f, r, c)` with `a = f r + c`: what all coefficients of a function have in common. LLVM multiplies by the size of an element inside of `i mod 2`,
-/// as in `8 - 4 * (i mod 2)`, of which each value is a number of elements.
+/// `(f, r, c)` with `a = f r + c`: what all coefficients of a function have in common. LLVM multiplies by the
+/// size of an element inside of `i mod 2`, as in `8 - 4 * (i mod 2)`, of which each value is a number of
+/// elements.
 pub(crate) fn without_factor(a: PwAff) -> isl::Result<(i64, PwAff, i64)> {
     if !a.isa_aff()? {
         return Ok((1, a, 0));

@@ -1,18 +1,22 @@
 //! Values that cross statements: virtual arrays.
 //!
-//! **Problem.** A statement's body is straight-line code of one block. A value used in another block needs a place. There are
-//! two kinds of places, as in Polly's `MemoryKind` (Value, PHI), but expanded:
-//! - `Scalar(v, c)`: written where `v` is defined, read by users whose innermost common loop with the definition has depth
-//!   `c`; one cell for each iteration of those `c` loops. If the definition is deeper, only its last iteration writes.
-//! - `Phi(p)`: written at the end of the incoming blocks, read by the users inside the innermost loop around `p`. One cell for
-//!   each iteration of the loops around `p`, without the loop that a header PHI carries a value around.
+//! **Problem.** A statement's body is straight-line code of one block. A value used in another block needs a
+//! place. There are two kinds of places, as in Polly's `MemoryKind` (Value, PHI), but expanded:
+//! - `Scalar(v, c)`: written where `v` is defined, read by users whose innermost common loop with the
+//!   definition has depth `c`; one cell for each iteration of those `c` loops. If the definition is deeper,
+//!   only its last iteration writes.
+//! - `Phi(p)`: written at the end of the incoming blocks, read by the users inside the innermost loop around
+//!   `p`. One cell for each iteration of the loops around `p`, without the loop that a header PHI carries a
+//!   value around.
 //!
-//! **Invariant.** Between a write of a cell and a read of it in original order there is no other write of the cell, unless
-//! the PHI itself is assigned anew in between: users in the same iteration of the innermost loop of `p` run before the latch
-//! writes the next value, and the latch's own statements are kept together if they would not.
+//! **Invariant.** Between a write of a cell and a read of it in original order there is no other write of the
+//! cell, unless the PHI itself is assigned anew in between: users in the same iteration of the innermost loop
+//! of `p` run before the latch writes the next value, and the latch's own statements are kept together if
+//! they would not.
 //!
-//! **Example.** `for (i...) { s = 0; for (j...) s += A[i][j]; B[i] = s; }` has `Phi(s)[i]`, written with `0` before the inner
-//! loop and with the sum in it, and `Scalar(sum, 1)[i]`, written in the last iteration of `j`.
+//! **Example.** `for (i...) { s = 0; for (j...) s += A[i][j]; B[i] = s; }` has `Phi(s)[i]`, written with `0`
+//! before the inner loop and with the sum in it, and `Scalar(sum, 1)[i]`, written in the last iteration of
+//! `j`.
 
 use crate::blame::{several_exits, type_reason};
 use crate::builder::Builder;
@@ -78,8 +82,8 @@ impl Builder<'_> {
         Ok(Cell { kind, value, loops, elem, live_out: false })
     }
 
-    /// The cell from which a statement of `user` reads the PHI `p` directly, as the depth of its index; `None` if the user is
-    /// outside the innermost loop around `p`.
+    /// The cell from which a statement of `user` reads the PHI `p` directly, as the depth of its index;
+    /// `None` if the user is outside the innermost loop around `p`.
     pub fn phi_depth(&self, flow: &Flow, p: Value, user: &[LoopId]) -> Option<usize> {
         let block = ir::parent(p)?;
         let around = flow.loops.get(&block)?;
@@ -109,8 +113,9 @@ impl Builder<'_> {
             let known = self.context.clone().intersect(self.assumed.clone())?;
             let entered = entered.clone().intersect_params(known.clone())?;
             let dims = entered.dim(DimType::Set)?;
-            // { [outer] -> [count] }, its range's maximum. Where the loops around it do not matter, neither does when it is entered:
-            // a bound is enough, and that of all conditions on the way has a piece for each of them.
+            // { [outer] -> [count] }, its range's maximum. Where the loops around it do not matter, neither
+            // does when it is entered: a bound is enough, and that of all conditions on the way has a piece
+            // for each of them.
             let counts = Map::from_pw_aff(count.clone())?;
             let alone = dims == 0 || !count.involves_dims(DimType::In, 0, dims)?;
             let counts = if alone { counts } else { counts.intersect_domain(entered)? }.range()?;
@@ -125,8 +130,8 @@ impl Builder<'_> {
         Ok(sizes)
     }
 
-    /// Values defined in the region and used behind it, with those that they are other names of: scalar evolution takes a PHI in the same loop with one
-    /// source for that.
+    /// Values defined in the region and used behind it, with those that they are other names of: scalar
+    /// evolution takes a PHI in the same loop with one source for that.
     pub fn live_outs(&self) -> Vec<Value> {
         let blocks = self.cfg.blocks.iter().filter(|b| self.contains(**b));
         let defined = blocks.flat_map(|b| ir::instructions(*b));

@@ -1,9 +1,10 @@
 //! Effects grouped into statements.
 //!
-//! Within a block, an effect joins an earlier one when running after it would change what it reads: a load of its tree comes
-//! before a store of the earlier effect to the same array, or it reads a cell that the earlier one writes. A minimum and its place, which one
-//! comparison chooses, are one statement as well: only together can they be regrouped. Arrays with
-//! different bases do not overlap (proved, or checked at run time), so only equal bases count.
+//! Within a block, an effect joins an earlier one when running after it would change what it reads: a load of
+//! its tree comes before a store of the earlier effect to the same array, or it reads a cell that the earlier
+//! one writes. A minimum and its place, which one comparison chooses, are one statement as well: only
+//! together can they be regrouped. Arrays with different bases do not overlap (proved, or checked at run
+//! time), so only equal bases count.
 //!
 //! **Example.** `x = A[i]; A[i] = B[i]; B[i] = x;` is one statement; `A[i] = C[i]; B[i] = C[i];` are two.
 
@@ -81,8 +82,9 @@ impl Builder<'_> {
         self.finish((name, function), drafts, arrays, appends, &fx.invariants)
     }
 
-    /// The cell in which kernels report calls that set `errno` and checks that fail. Each such call must run on the device whenever the
-    /// program runs it: its result may be of no use to any statement, or of use in some iterations only.
+    /// The cell in which kernels report calls that set `errno` and checks that fail. Each such call must run
+    /// on the device whenever the program runs it: its result may be of no use to any statement, or of use in
+    /// some iterations only.
     fn fault(&mut self, flow: &Flow, groups: &[Group], arrays: &mut Vec<Array>) -> Result<(), Fail> {
         let (mut any, mut leaves) = (false, false);
         for b in self.region.blocks.difference(&self.excluded) {
@@ -92,7 +94,8 @@ impl Builder<'_> {
                 }
                 any = true;
                 if self.reported.contains(&call) {
-                    // Where the check fails, what is computed from the data that it looks at may be anything: no address may depend on that.
+                    // Where the check fails, what is computed from the data that it looks at may be anything:
+                    // no address may depend on that.
                     if self.data_subscripts.values().any(|c| !c.is_empty()) {
                         let blocker = self.condition_name(ir::operand(call, 0));
                         let obstacle = "a subscript depends on data".to_string();
@@ -419,7 +422,8 @@ impl Builder<'_> {
     }
 }
 
-/// The statement that gives the PHI `count` at the head of a loop its next value, in the cell that a copy of it is read from.
+/// The statement that gives the PHI `count` at the head of a loop its next value, in the cell that a copy of
+/// it is read from.
 fn total_of(groups: &[Group], count: Value, next: Value) -> Option<StmtId> {
     let all = || groups.iter().enumerate().flat_map(|(n, g)| g.effects.iter().map(move |e| (n, e)));
     let mut cells = BTreeSet::new();
@@ -475,7 +479,8 @@ fn access(
     Ok(access)
 }
 
-/// The access that touches what `access` does in the iterations of `place`, where control gets there, and for the values that data may choose.
+/// The access that touches what `access` does in the iterations of `place`, where control gets there, and for
+/// the values that data may choose.
 fn may_access(access: Access, draft: &Draft, loops: &[LoopId], place: &Place) -> Result<Access, Fail> {
     let outer = draft.loops.len();
     let inner = &place.loops[outer..];

@@ -509,8 +509,9 @@ pub struct Assumption {
 /// it. The host evaluates it with overflow checks: `low <= v + offset <= high` for all values `v` of the sum
 /// of `terms` and both ends of `offsets`.
 ///
-/// **Example.** `A[i * n + j]` with an index of 32 bits and `0 <= i < n`, `0 <= j < m` needs `(n - 1) * n + m - 1 < 2^32`: the terms
-/// are `n * x` for `x` between `0` and `n - 1`, and `x` between `0` and `m - 1`.
+/// **Example.** `A[i * n + j]` with an index of 32 bits and `0 <= i < n`, `0 <= j < m` needs
+/// `(n - 1) * n + m - 1 < 2^32`: the terms are `n * x` for `x` between `0` and `n - 1`, and `x` between `0`
+/// and `m - 1`.
 #[derive(Clone, Debug)]
 pub struct ProductRange {
     pub kind: AssumptionKind,

@@ -1,14 +1,14 @@
 //! isl's AST expressions as LLVM IR.
 //!
-//! An [`ExprEmitter`] turns quasi-affine expressions over named integers into `i64` and conditions into `i1`, wherever its
-//! builder stands: in a kernel or in a host function.
+//! An [`ExprEmitter`] turns quasi-affine expressions over named integers into `i64` and conditions into `i1`,
+//! wherever its builder stands: in a kernel or in a host function.
 //!
 //! # Invariants
-//! - isl's integers are mathematical, ours have 64 bits. A constant beyond them is an error. That no sum of *variables*
-//!   leaves them is what the SCoP's context has to guarantee; the arithmetic here carries no `nsw`, so a broken guarantee
-//!   gives a wrong number, never undefined behaviour.
-//! - `and_then`, `or_else` and `cond` are evaluated eagerly. That is sound because no expression has side effects and isl
-//!   divides by positive constants only; what an arm that is not chosen computes is dropped.
+//! - isl's integers are mathematical, ours have 64 bits. A constant beyond them is an error. That no sum of
+//!   *variables* leaves them is what the SCoP's context has to guarantee; the arithmetic here carries no
+//!   `nsw`, so a broken guarantee gives a wrong number, never undefined behaviour.
+//! - `and_then`, `or_else` and `cond` are evaluated eagerly. That is sound because no expression has side
+//!   effects and isl divides by positive constants only; what an arm that is not chosen computes is dropped.
 //!
 //! # Example
 //! `floord(n - 1, 32)` with `n` = `%n`:
@@ -55,7 +55,8 @@ pub struct ExprEmitter<'e> {
     pub names: BTreeMap<String, Value>,
     /// What the sums that were emitted consist of.
     sums: Sums,
-    /// Whether all numbers in sums count as such in [`ExprEmitter::emit_apart`], not only those in the expression itself.
+    /// Whether all numbers in sums count as such in [`ExprEmitter::emit_apart`], not only those in the
+    /// expression itself.
     pub all_apart: bool,
 }
 
@@ -239,8 +240,8 @@ impl<'e> ExprEmitter<'e> {
         Ok(v)
     }
 
-    /// The value of a function of the parameters, `[params] -> { [] -> [v] }` or `[params] -> { [v] }`, an `i64`. Outside the
-    /// function's domain the result is some number.
+    /// The value of a function of the parameters, `[params] -> { [] -> [v] }` or `[params] -> { [v] }`, an
+    /// `i64`. Outside the function's domain the result is some number.
     pub fn emit_pw_aff(&self, f: &isl::PwAff) -> Result<Value> {
         self.emit_int(&pw_aff_expr(f, None)?)
     }
@@ -323,7 +324,8 @@ fn divisor(e: &AstExpr) -> Result<i64> {
     internal(format!("{e} does not divide by a positive constant of 64 bits"))
 }
 
-/// The expression of a function of the parameters, simplified under `context` (and the function's own domain).
+/// The expression of a function of the parameters, simplified under `context` (and the function's own
+/// domain).
 pub(crate) fn pw_aff_expr(f: &isl::PwAff, context: Option<&isl::Set>) -> Result<AstExpr> {
     let mut known = f.clone().domain()?;
     if !known.is_params()? {
@@ -355,8 +357,8 @@ pub(crate) fn iterator_name(d: u32) -> String {
     format!("_i{d}")
 }
 
-/// `[params] -> { S[i...] -> [v] }` as a function of parameters alone: dimension `d` of the domain becomes the parameter
-/// `_i<d>`.
+/// `[params] -> { S[i...] -> [v] }` as a function of parameters alone: dimension `d` of the domain becomes
+/// the parameter `_i<d>`.
 pub(crate) fn parameterize(f: &isl::PwAff) -> Result<isl::PwAff> {
     let mut f = f.clone().reset_tuple_id(DimType::In)?;
     let dims = f.dim(DimType::In)?;

@@ -1,8 +1,8 @@
 //! A builder of instructions: only what the host plan and the kernels need, on typed handles.
 //!
 //! # Invariants
-//! - Every handle given to a method belongs to the builder's context; the crate gets handles from the host module, which outlives all of code
-//!   generation, or from this builder.
+//! - Every handle given to a method belongs to the builder's context; the crate gets handles from the host
+//!   module, which outlives all of code generation, or from this builder.
 //! - Integers are `i64` unless a name says otherwise.
 
 use inkwell::llvm_sys::core::*;
@@ -345,7 +345,8 @@ impl Ir {
         /// `bytes` times the byte `v`.
         fill(pointer: Value, v: Value, bytes: Value, align: u32) =
             |ir| LLVMBuildMemSet(ir.builder, pointer.raw(), v.raw(), bytes.raw(), align);
-        /// Combines what is at an address with a value, as one operation for those of a scope; what was there.
+        /// Combines what is at an address with a value, as one operation for those of a scope; what was
+        /// there.
         update(op: LLVMAtomicRMWBinOp, pointer: Value, v: Value, order: LLVMAtomicOrdering, scope: u32) =
             |ir| LLVMBuildAtomicRMWSyncScope(ir.builder, op, pointer.raw(), v.raw(), order, scope);
         /// Replaces what is at an address if it is `old`: what was there, and whether it was that.

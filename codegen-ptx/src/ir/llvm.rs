@@ -58,7 +58,8 @@ impl Drop for OwnedModule {
     }
 }
 
-/// Gives the loops of a function that end in a terminator for which `ends` holds a hint for the optimizer, alone or with a value.
+/// Gives the loops of a function that end in a terminator for which `ends` holds a hint for the optimizer,
+/// alone or with a value.
 pub(crate) fn hint_loops(function: Value, hint: &str, value: Option<Value>, ends: impl Fn(Value) -> bool) {
     let context = function.context();
     for end in function.blocks().into_iter().filter_map(Block::terminator).filter(|end| ends(*end)) {

@@ -227,8 +227,8 @@ const UNROLL_SUMS: u32 = 32;
 
 /// Asks the optimizer to unroll loops of one block. Nothing else hides the latency of loads where threads are
 /// few, and by itself it unrolls less.
-/// (Not where calls other than roots are reported, whose code is long: eight iterations of a sum of sines and cosines,
-/// unrolled, took 203 registers in place of 40, and 4.1 ms in place of 1.5 on an H200.)
+/// (Not where calls other than roots are reported, whose code is long: eight iterations of a sum of sines and
+/// cosines, unrolled, took 203 registers in place of 40, and 4.1 ms in place of 1.5 on an H200.)
 fn unroll_loops(function: Value, iterations: u32) {
     unroll(function, iterations, |end| is_loop(end) && !reports_calls(end));
 }
@@ -270,8 +270,8 @@ fn stores_to_cells(end: Value) -> bool {
 /// An address is computed by so many operations, one after the other, where anyone looks.
 const MOST_OPERATIONS: u32 = 12;
 
-/// Whether a value is the same in each iteration of a loop of one block: computed by at most `operations` from what
-/// comes from outside, and from nothing that is loaded.
+/// Whether a value is the same in each iteration of a loop of one block: computed by at most `operations`
+/// from what comes from outside, and from nothing that is loaded.
 fn stays(value: Value, block: Block, operations: u32) -> bool {
     if value.parent() != Some(block) {
         return true;

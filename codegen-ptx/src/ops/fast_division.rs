@@ -1,11 +1,12 @@
 //! Exact divisions and square roots without a branch each, where a thread computes several points.
 //!
-//! **Problem.** ptxas makes of an exact division or root some ten instructions for usual operands and a call for the others, with a
-//! test and a branch around the call. The branches keep the points of a thread apart: each waits for the chain of the one before it, and
-//! test, branch and reconvergence are a third of the instructions (gradient3d: 16 of 56 a point).
+//! **Problem.** ptxas makes of an exact division or root some ten instructions for usual operands and a call
+//! for the others, with a test and a branch around the call. The branches keep the points of a thread apart:
+//! each waits for the chain of the one before it, and test, branch and reconvergence are a third of the
+//! instructions (gradient3d: 16 of 56 a point).
 //!
-//! **Solution.** The points are computed by the instructions for usual operands, with one test for all operands of all points behind
-//! them; where some operand is unusual, all points are computed again, exactly:
+//! **Solution.** The points are computed by the instructions for usual operands, with one test for all
+//! operands of all points behind them; where some operand is unusual, all points are computed again, exactly:
 //! ```text
 //! fast:   q0 = fast.divide(x0, y0), q1 = fast.divide(x1, y1), ...;  unusual = max(far(x0), far(y0), far(x1), ...) > limit
 //!         unusual ? exact : join          exact: p0 = fdiv x0, y0, ...
@@ -13,19 +14,26 @@
 //! ```
 //!
 //! # Invariants
-//! - The results are those of IEEE 754, bit for bit. For the operands that the test lets pass, of magnitude `2^-60` to `2^60` (doubles:
-//!   `2^-480` to `2^480`), they come from the very instructions that ptxas (12.9, sm_90) takes itself for operands that its own test lets pass,
-//!   seeds included (Markstein's method: an approximate reciprocal, Newton steps, a quotient and its exact remainder). All intermediate values
-//!   are normal numbers there: scaling by powers of two scales them exactly. Zeros, infinities and NaNs never pass. `test/programs/stencils/stencil_quotients.c`
-//!   has operands on both sides of the test.
-//! - A quotient by a root takes the reciprocal that the root's own steps have found, `R`, instead of another seed. Markstein's method is right if the reciprocal of the root `b` after
-//!   its last step is the number next to `1/b`. That step's is `R(1 + e)`, rounded, with `e = 1 - bR`, that is `(1 - e^2)/b`: another number only if `1/b` is above the middle of two
-//!   by at most `e^2/b`. *Doubles*: `b` and `R` are rounded, and `R`'s seed adds `2^-54.3` (largest of 2^33 measured), so that `|e| < 2^-52`. With `b = B 2^-52` and the middle `M 2^-54`
-//!   that leaves `BM = 2^106 - c` with `c < 4`, which few integers `B` of 53 bits fulfil: 33, found by factoring. With the operands that have such roots, and those with `c` up to 32, in all binades that pass,
-//!   the device's reciprocals are right but for `B = 2^53 - 1`. Roots whose lower words are all ones are unusual, therefore. *Floats*: one unit is added to `R`; of all operands that pass the device's
-//!   reciprocals are right but for 22 in each two binades, with which the quotients of all 2^23 mantissas are right (without the unit four, of which a root of ones has wrong quotients).
+//! - The results are those of IEEE 754, bit for bit. For the operands that the test lets pass, of magnitude
+//!   `2^-60` to `2^60` (doubles: `2^-480` to `2^480`), they come from the very instructions that ptxas (12.9,
+//!   sm_90) takes itself for operands that its own test lets pass, seeds included (Markstein's method: an
+//!   approximate reciprocal, Newton steps, a quotient and its exact remainder). All intermediate values are
+//!   normal numbers there: scaling by powers of two scales them exactly. Zeros, infinities and NaNs never
+//!   pass. `test/programs/stencils/stencil_quotients.c` has operands on both sides of the test.
+//! - A quotient by a root takes the reciprocal that the root's own steps have found, `R`, instead of another
+//!   seed. Markstein's method is right if the reciprocal of the root `b` after its last step is the number
+//!   next to `1/b`. That step's is `R(1 + e)`, rounded, with `e = 1 - bR`, that is `(1 - e^2)/b`: another
+//!   number only if `1/b` is above the middle of two by at most `e^2/b`. *Doubles*: `b` and `R` are rounded,
+//!   and `R`'s seed adds `2^-54.3` (largest of 2^33 measured), so that `|e| < 2^-52`. With `b = B 2^-52` and
+//!   the middle `M 2^-54` that leaves `BM = 2^106 - c` with `c < 4`, which few integers `B` of 53 bits
+//!   fulfil: 33, found by factoring. With the operands that have such roots, and those with `c` up to 32, in
+//!   all binades that pass, the device's reciprocals are right but for `B = 2^53 - 1`. Roots whose lower
+//!   words are all ones are unusual, therefore. *Floats*: one unit is added to `R`; of all operands that pass
+//!   the device's reciprocals are right but for 22 in each two binades, with which the quotients of all 2^23
+//!   mantissas are right (without the unit four, of which a root of ones has wrong quotients).
 //!   `test/programs/numbers/root_quotients.c` divides by such roots.
-//! - Quotients by constants take two or three operations, proved for each constant ([`divisors`]). Of two operations zeros, infinities and NaNs are usual numerators.
+//! - Quotients by constants take two or three operations, proved for each constant ([`divisors`]). Of two
+//!   operations zeros, infinities and NaNs are usual numerators.
 //! - On the host the abstract functions are the exact operations.
 //! - Operations that the program's flags allow to be approximate stay as they are.
 
@@ -115,8 +123,8 @@ impl Tests {
     }
 }
 
-/// Makes the exact divisions and roots of floats and doubles behind `after`, in the builder's block, fast ones; the result is their test, a bit that is
-/// set if some operand is unusual. `None`: there are none.
+/// Makes the exact divisions and roots of floats and doubles behind `after`, in the builder's block, fast
+/// ones; the result is their test, a bit that is set if some operand is unusual. `None`: there are none.
 pub(crate) fn use_fast_paths<S>(k: &KernelBuilder<'_, S>, after: Option<Value>) -> Option<Value> {
     use_fast_paths_in(k.ir, k.module, after)
 }
@@ -197,7 +205,8 @@ fn maximum(ir: &Ir, a: Option<Value>, b: Value) -> Value {
     a.map_or(b, |a| ir.select(ir.icmp(LLVMIntUGT, a, b), a, b))
 }
 
-/// A branch on a test: where some operand is unusual, to the first of two new blocks of the builder's function, in which the builder is afterwards; else to the second.
+/// A branch on a test: where some operand is unusual, to the first of two new blocks of the builder's
+/// function, in which the builder is afterwards; else to the second.
 pub(crate) fn branch(ir: &Ir, test: Value) -> [Block; 2] {
     let function = ir.block().function();
     let blocks = ["exact", "fast"].map(|name| ir.append_block(function, name));
@@ -452,8 +461,8 @@ pub(crate) fn to_ptx(module: Module) -> Result<()> {
     identity(module)
 }
 
-/// The operations themselves. `always`: every operand counts as unusual, as the checked device must not see conditions on values that
-/// are thrown away.
+/// The operations themselves. `always`: every operand counts as unusual, as the checked device must not see
+/// conditions on values that are thrown away.
 pub(crate) fn to_host(module: Module, always: bool) -> Result<()> {
     for wide in 0..2 {
         if let Some(f) = module.function(DIVIDE[wide]) {

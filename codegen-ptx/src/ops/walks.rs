@@ -1,10 +1,12 @@
 //! Neighbouring elements that a thread accesses one after the other, as accesses of 16 bytes.
 //!
-//! **Problem.** A thread that walks along a part of an array, as those of running totals do, accesses elements that lie far from its neighbours'. Each of its accesses
-//! costs a warp as many transactions as there are lanes. Unrolled iterations access neighbouring elements, and the device moves 16 bytes as fast as 4, but LLVM makes
-//! no vector of them, since nobody knows where an array begins.
+//! **Problem.** A thread that walks along a part of an array, as those of running totals do, accesses
+//! elements that lie far from its neighbours'. Each of its accesses costs a warp as many transactions as
+//! there are lanes. Unrolled iterations access neighbouring elements, and the device moves 16 bytes as fast
+//! as 4, but LLVM makes no vector of them, since nobody knows where an array begins.
 //!
-//! **Solution.** Accesses of one block to consecutive elements become a call of a function, which asks at run time whether the first one is aligned to 16 bytes:
+//! **Solution.** Accesses of one block to consecutive elements become a call of a function, which asks at run
+//! time whether the first one is aligned to 16 bytes:
 //! ```text
 //! <16 x i32> @pollyrs.walk.load.16(ptr from)        aligned: vectors; else element by element
 //! void @pollyrs.walk.store.16(<16 x i32>, ptr to)
@@ -12,7 +14,8 @@
 //! Loads move up to the first of them, stores down to the last one. The functions are inlined.
 //!
 //! # Invariants
-//! - Nothing that is passed on the way may access the same memory: other arguments of a kernel that are `noalias`, other elements of the same address, or no memory at all.
+//! - Nothing that is passed on the way may access the same memory: other arguments of a kernel that are
+//!   `noalias`, other elements of the same address, or no memory at all.
 //! - Only blocks that are loops by themselves are looked at: all their instructions run, or none.
 
 use crate::ir::builder::Ir;
@@ -28,7 +31,8 @@ const LEAST: i64 = 32;
 /// Global memory, for code of the device.
 const GLOBAL: u32 = 1;
 
-/// What an address is computed from: a pointer, and what is added to it, each with the size that it is multiplied by.
+/// What an address is computed from: a pointer, and what is added to it, each with the size that it is
+/// multiplied by.
 type Place = (usize, Vec<(usize, u64)>);
 
 /// An access to an element.
@@ -50,7 +54,8 @@ pub(crate) fn join(module: Module) -> bool {
     for function in module.functions() {
         for block in function.blocks() {
             if block.successors().contains(&block) {
-                // No two of them have an access in common, and what may move past what is known of all before any of them does.
+                // No two of them have an access in common, and what may move past what is known of all before
+                // any of them does.
                 let runs = runs(module, function, block);
                 any |= !runs.is_empty();
                 runs.iter().for_each(|run| replace(module, run));

@@ -15,9 +15,9 @@
 //! ```text
 //! S(t, i) S(t, i + 128)      v0 = f(loads of S(t, i)); v1 = f(loads of S(t, i + 128)); store v0; store v1
 //! ```
-//! Exact divisions and roots of a group are fast ones with one test for all ([`fast_division`]), behind which the
-//! first half may come once more. Garbage that is computed where an instance does not happen may fail that
-//! test; it costs time and nothing else.
+//! Exact divisions and roots of a group are fast ones with one test for all ([`fast_division`]), behind which
+//! the first half may come once more. Garbage that is computed where an instance does not happen may fail
+//! that test; it costs time and nothing else.
 
 use crate::affine::turns;
 use crate::affine::walk;
@@ -267,9 +267,9 @@ pub(crate) fn mark(k: &mut KernelBuilder<'_>, name: &str, values: &[Value]) -> R
     Ok(true)
 }
 
-/// Makes the divisions and roots of a group fast ones ([`fast_division`]). The builder is afterwards where they
-/// belong that are exact, for operands that fast ones are not for; the block that is given is behind both.
-/// `None`: there is nothing to do.
+/// Makes the divisions and roots of a group fast ones ([`fast_division`]). The builder is afterwards where
+/// they belong that are exact, for operands that fast ones are not for; the block that is given is behind
+/// both. `None`: there is nothing to do.
 pub(crate) fn exactly(k: &mut KernelBuilder<'_>) -> Result<Option<Block>> {
     let Some((block, last)) = k.storage.windows.batch.as_ref().and_then(|b| b.from) else {
         return internal("exact values without a group");

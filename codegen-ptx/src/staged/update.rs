@@ -33,8 +33,8 @@ use std::collections::BTreeMap;
 const STRIP: i64 = 16;
 /// Points of a tile along each coordinate.
 const TILE: i64 = 64;
-/// Elements from a row of an operand tile to the next: rows begin at multiples of 16 bytes, and threads that store a
-/// column are in different banks.
+/// Elements from a row of an operand tile to the next: rows begin at multiples of 16 bytes, and threads that
+/// store a column are in different banks.
 const PITCH: i64 = TILE + 4;
 /// Points of a thread along each of two coordinates.
 const POINTS: i64 = 4;

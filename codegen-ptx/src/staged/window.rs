@@ -301,7 +301,8 @@ fn unrolled(node: isl::ScheduleNode, stages: usize, steps: bool) -> Result<isl::
     Ok(node)
 }
 
-/// The writes of the full stage `_p*`, or of a block's only stage, that need no store, as conditions on instances.
+/// The writes of the full stage `_p*`, or of a block's only stage, that need no store, as conditions on
+/// instances.
 pub(crate) fn passing(k: &KernelBuilder<'_>) -> Result<Passing> {
     let kernel = k.kernel;
     let mut out = Passing::new();

@@ -235,8 +235,8 @@ fn counted<S>(k: &KernelBuilder<'_, S>, from: Value, number: Value, step: i64) -
     k.ir.add(from, k.ir.mul(number, step))
 }
 
-/// What the instructions in the program's order need of an iteration, by host value, each once, in the order in
-/// which they ask for it.
+/// What the instructions in the program's order need of an iteration, by host value, each once, in the order
+/// in which they ask for it.
 struct Needed {
     values: Vec<Value>,
     /// Products of fused updates, which are added to what is handed on.

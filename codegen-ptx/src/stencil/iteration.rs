@@ -1,10 +1,10 @@
 //! An iteration of a block: one row of every node.
 //!
 //! # Exact divisions and roots
-//! They have one test for unusual operands ([`fast_division`]): of all nodes of an iteration together, where the rows
-//! can be computed again without other threads. A test for each node ends a block of code each, and keeps
-//! apart what does not depend on one another: the points of one step from those of the next. The test comes
-//! before the rows are given to other threads and to memory:
+//! They have one test for unusual operands ([`fast_division`]): of all nodes of an iteration together, where
+//! the rows can be computed again without other threads. A test for each node ends a block of code each, and
+//! keeps apart what does not depend on one another: the points of one step from those of the next. The test
+//! comes before the rows are given to other threads and to memory:
 //! ```text
 //! r1 = fast(step 1), r2 = fast(step 2), ...;  unusual? exact : join
 //! exact:  e1 = step 1, e2 = step 2, ...

@@ -76,8 +76,8 @@ pub(super) struct Tile<'a> {
     /// The block's last output column along y and x.
     pub(super) last: [Value; 2],
     pub(super) columns: Vec<Column>,
-    /// The columns that a thread loads and stores, where these are others ([`super::warp_transpose`]), and their masks;
-    /// or the thread's own, while `columns` are those.
+    /// The columns that a thread loads and stores, where these are others ([`super::warp_transpose`]), and
+    /// their masks; or the thread's own, while `columns` are those.
     pub(super) transposed: Option<(Vec<Column>, Vec<Vec<Value>>)>,
     /// The block's output rows.
     pub(super) rows: [Value; 2],

@@ -1,5 +1,5 @@
-//! The copies that fill the buffers of an operand tile: all threads load into registers, and store to shared memory
-//! later.
+//! The copies that fill the buffers of an operand tile: all threads load into registers, and store to shared
+//! memory later.
 //!
 //! Each thread moves vectors of up to 16 bytes along the array's last dimension, neighbouring threads
 //! neighbouring ones. Loads come in three forms, chosen by conditions that are the same in all threads of the

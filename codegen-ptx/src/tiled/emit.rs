@@ -1,4 +1,5 @@
-//! The body of a kernel with tiles of points: registers are loaded, the schedule is walked, registers are stored.
+//! The body of a kernel with tiles of points: registers are loaded, the schedule is walked, registers are
+//! stored.
 
 use crate::affine::expr::ExprEmitter;
 use crate::ir::error::{Result, internal};
@@ -102,7 +103,8 @@ pub(crate) fn emit<'a>(
     let again = coordinates(k, tiling, true)?;
     state(k)?.coordinates = again;
     if minds_operands(k) {
-        // Points outside the box have read what other threads store now, if no copy with its barriers came between.
+        // Points outside the box have read what other threads store now, if no copy with its barriers came
+        // between.
         walk::barrier(k);
     }
     for r in &tiling.registers {
@@ -155,7 +157,8 @@ fn start<'a>(k: &KernelBuilder<'a>, tiling: &'a Tiling, private: &[ArrayId]) -> 
     })
 }
 
-/// The body with code of its own where all points of the tile are in the box ([`Tiling::unrolled`]); threads without a point in it have none.
+/// The body with code of its own where all points of the tile are in the box ([`Tiling::unrolled`]); threads
+/// without a point in it have none.
 fn unrolled<'a>(
     k: &mut KernelBuilder<'a>,
     function: Value,
@@ -206,7 +209,8 @@ fn unrolled<'a>(
     Ok(())
 }
 
-/// The coordinates of a thread's points; `hidden` from the optimizer, they are computed anew and not kept from the last time.
+/// The coordinates of a thread's points; `hidden` from the optimizer, they are computed anew and not kept
+/// from the last time.
 pub(crate) fn coordinates(k: &KernelBuilder<'_>, tiling: &Tiling, hidden: bool) -> Result<Vec<Coordinate>> {
     let ir = k.ir;
     let mut out = Vec::new();

@@ -1,14 +1,17 @@
-//! Operands of a loop over a strip that wait in registers: those of the next iterations are loaded from shared memory while these are computed.
+//! Operands of a loop over a strip that wait in registers: those of the next iterations are loaded from
+//! shared memory while these are computed.
 //!
-//! A sum in order takes as long as its additions wait for each other; that its operands come from shared memory must not add to that. So the loop that
-//! runs some iterations of a strip side by side ([`super::walk`]) is a pipeline of two steps.
+//! A sum in order takes as long as its additions wait for each other; that its operands come from shared
+//! memory must not add to that. So the loop that runs some iterations of a strip side by side
+//! ([`super::walk`]) is a pipeline of two steps.
 //! ```text
 //! v = loads of the first iterations
 //! for c = 0, part, 2 part, …
 //!   compute with v
 //!   v = loads of the iterations behind these; of the first ones again behind the last, which nobody uses
 //! ```
-//! **Argument.** Nothing in the loop writes to shared memory, so that a load may come as early as the strip begins; what is loaded is inside the strip.
+//! **Argument.** Nothing in the loop writes to shared memory, so that a load may come as early as the strip
+//! begins; what is loaded is inside the strip.
 
 use crate::ir::builder::Ir;
 use crate::ir::intrinsics::SHARED;
@@ -27,7 +30,8 @@ pub(super) struct Loop {
     pub end: Value,
 }
 
-/// Loads what the loop reads of shared memory an iteration ahead. The block in front of the loop has its branch already.
+/// Loads what the loop reads of shared memory an iteration ahead. The block in front of the loop has its
+/// branch already.
 pub(super) fn operands(ir: &Ir, l: &Loop) {
     let all = l.body.instructions();
     let position: BTreeMap<usize, usize> = all.iter().enumerate().map(|(n, i)| (i.address(), n)).collect();
@@ -56,7 +60,8 @@ pub(super) fn operands(ir: &Ir, l: &Loop) {
     ir.at_end(l.body);
 }
 
-/// The instructions of the block that an address in shared memory is made of, in their order; `None` for other addresses.
+/// The instructions of the block that an address in shared memory is made of, in their order; `None` for
+/// other addresses.
 fn address(
     position: &BTreeMap<usize, usize>,
     all: &[Value],
@@ -93,7 +98,8 @@ fn is_shared(v: Value) -> bool {
     v.opcode() == LLVMCall && v.callee().name() == SHARED
 }
 
-/// Copies of an address's instructions and of its load, with `known` values and copies in place of the originals.
+/// Copies of an address's instructions and of its load, with `known` values and copies in place of the
+/// originals.
 fn again(ir: &Ir, known: &mut BTreeMap<usize, Value>, chain: &[Value], load: Value) -> Value {
     for i in chain.iter().chain([&load]) {
         if known.contains_key(&i.address()) {

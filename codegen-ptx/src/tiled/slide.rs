@@ -1,7 +1,8 @@
-//! Windows that move along a loop as they do along the points of a thread ([`Tiling::slides`](pollyrs_schedule::Tiling)): row by row of what is read.
+//! Windows that move along a loop as they do along the points of a thread
+//! ([`Tiling::slides`](pollyrs_schedule::Tiling)): row by row of what is read.
 //!
-//! Point `p` of a thread reads in iteration `t` what point `p + 1` reads in iteration `t - 1`. So the loop runs over rows `r = t + p`, and each row is for all points
-//! that have an iteration there:
+//! Point `p` of a thread reads in iteration `t` what point `p + 1` reads in iteration `t - 1`. So the loop
+//! runs over rows `r = t + p`, and each row is for all points that have an iteration there:
 //! ```text
 //! if the loop has as many iterations as the thread has points
 //!   for s = 0 .. points - 2       row init + s, points 0 .. s
@@ -9,11 +10,13 @@
 //!   for s = 1 .. points - 1       row last + s, points s ..
 //! else the loop as it stands
 //! ```
-//! **Argument.** Point `p` runs iterations `init ..= init + points - 2 - p` in the first part, from there to `last - p` in the second and the rest in the third: each once, in
-//! order. Points do not depend on each other: they have registers of their own, and read what nobody writes.
+//! **Argument.** Point `p` runs iterations `init ..= init + points - 2 - p` in the first part, from there to
+//! `last - p` in the second and the rest in the third: each once, in order. Points do not depend on each
+//! other: they have registers of their own, and read what nobody writes.
 //!
 //! # Example
-//! `y[i][j] += x[i + p][j + q]`, `0 <= p, q < h`, eight points along `i`: `h + 7` rows of `h` loads in place of `8 h`.
+//! `y[i][j] += x[i + p][j + q]`, `0 <= p, q < h`, eight points along `i`: `h + 7` rows of `h` loads in place
+//! of `8 h`.
 
 use crate::affine::expr::ExprEmitter;
 use crate::ir::error::Result;

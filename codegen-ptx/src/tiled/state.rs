@@ -55,7 +55,8 @@ pub(crate) struct Buffer {
     pub(crate) lower: Vec<Value>,
 }
 
-/// An element of a buffer, as a key: the block of the load, the buffer, and by dimension the number of a point or a value.
+/// An element of a buffer, as a key: the block of the load, the buffer, and by dimension the number of a
+/// point or a value.
 pub(crate) type Element = (usize, usize, Vec<(bool, usize)>);
 
 /// The state while the points of a thread are emitted.
@@ -94,7 +95,8 @@ pub(crate) struct Tiled<'a> {
     pub(crate) row: Option<Row>,
 }
 
-/// A row of what the points of a thread read in iterations of a loop: the point with number `p` along a dimension is at iteration `at - p`.
+/// A row of what the points of a thread read in iterations of a loop: the point with number `p` along a
+/// dimension is at iteration `at - p`.
 pub(crate) struct Row {
     /// The loop's iterator.
     pub(crate) name: String,
@@ -173,8 +175,8 @@ pub(crate) fn register(k: &KernelBuilder<'_>, id: ArrayId) -> Result<Option<Valu
     Ok(Some(k.ir.element(ty, *base, k.ir.int(number as i64))))
 }
 
-/// The value in shared memory that an access of the current point reads; `None` if it reads the array. `subscript` gives the value of a
-/// subscript.
+/// The value in shared memory that an access of the current point reads; `None` if it reads the array.
+/// `subscript` gives the value of a subscript.
 pub(crate) fn shared(
     k: &mut KernelBuilder<'_>,
     statement: StmtId,
@@ -215,7 +217,8 @@ pub(crate) fn shared(
         None => (locals.iter().zip(g.strides()))
             .fold(ir.int(0), |sum, (l, stride)| ir.add(sum, ir.mul(l.value(), ir.int(stride.into())))),
     };
-    // Whole vectors of points start at multiples of them, rows at multiples of 16 bytes. (The columns of fragments are no points.)
+    // Whole vectors of points start at multiples of them, rows at multiples of 16 bytes. (The columns of
+    // fragments are no points.)
     let mut align = bytes;
     if t.places.is_none()
         && let Some(fast) = g.order.last()

@@ -1,5 +1,5 @@
-//! The code of a tiling's AST: statements once for each point of the thread, copies once for the block, loops over strips with two sets of
-//! buffers.
+//! The code of a tiling's AST: statements once for each point of the thread, copies once for the block, loops
+//! over strips with two sets of buffers.
 
 use crate::affine::expr::{ExprEmitter, iterator_name};
 use crate::affine::nodes::last_value;
@@ -21,7 +21,8 @@ use pollyrs_schedule::planted::planted;
 use pollyrs_scop::{AccessKind, ArrayId};
 use std::collections::BTreeSet;
 
-/// What follows runs in threads with points only, until [`join`]; `None` if it does already, or if all threads have points.
+/// What follows runs in threads with points only, until [`join`]; `None` if it does already, or if all
+/// threads have points.
 pub(super) fn part(k: &mut KernelBuilder<'_>, function: Value) -> Result<Option<Block>> {
     let t = state(k)?;
     let tiling = t.tiling;
@@ -69,7 +70,8 @@ fn user(node: &AstNode) -> Result<(String, Vec<AstExpr>)> {
     Ok((call.arg(0)?.id()?.name(), args))
 }
 
-/// The operand tile that is filled last beneath a node, and the arguments of its copy, if no loop is around it.
+/// The operand tile that is filled last beneath a node, and the arguments of its copy, if no loop is around
+/// it.
 fn last_fill(k: &mut KernelBuilder<'_>, node: &AstNode) -> Result<Option<(usize, Vec<AstExpr>)>> {
     Ok(match node.node_type()? {
         AstNodeType::Block => {
@@ -131,8 +133,8 @@ pub(super) fn walk<'a>(
                 ir.br(after);
             }
             ir.at_end(after);
-            // Where the loop behind a copy is empty just when the condition does not hold, isl puts the copy alone under it: the
-            // buffers are in force behind the branch as well.
+            // Where the loop behind a copy is empty just when the condition does not hold, isl puts the copy
+            // alone under it: the buffers are in force behind the branch as well.
             match last_fill(k, &node.if_then()?)? {
                 Some((at, args)) if !node.if_has_else()? || !copies(&node.if_else()?)? => {
                     let args = args.iter().map(|a| emit.emit_int(a)).collect::<Result<Vec<_>>>()?;
@@ -158,7 +160,8 @@ pub(super) fn walk<'a>(
     }
 }
 
-/// Fills the buffers of an operand tile: all threads load, then wait until the buffers are free, store, and wait for each other.
+/// Fills the buffers of an operand tile: all threads load, then wait until the buffers are free, store, and
+/// wait for each other.
 pub(super) fn fill(
     k: &mut KernelBuilder<'_>,
     function: Value,
@@ -363,7 +366,8 @@ fn unrolled<'a>(
     Ok(())
 }
 
-/// Iterations of a strip that run side by side where most threads only help, of what the buffers in force hold.
+/// Iterations of a strip that run side by side where most threads only help, of what the buffers in force
+/// hold.
 fn side_by_side(k: &mut KernelBuilder<'_>) -> Result<u32> {
     let scop = k.scop;
     let t = state(k)?;
@@ -372,8 +376,8 @@ fn side_by_side(k: &mut KernelBuilder<'_>) -> Result<u32> {
     Ok((MAX_WORDS / words.max(1)).clamp(1, MAX_UNROLLED).ilog2()).map(|n| 1 << n)
 }
 
-/// Values that wait for another one of their point ([`product::waits`]) are computed before what follows, see [`crate::ops::pinned`]. LLVM leaves sums of products of what
-/// several points read where they are.
+/// Values that wait for another one of their point ([`product::waits`]) are computed before what follows, see
+/// [`crate::ops::pinned`]. LLVM leaves sums of products of what several points read where they are.
 fn settle(k: &mut KernelBuilder<'_>, body: &AstNode) -> Result<()> {
     let mut names = Vec::new();
     instances(body, &mut names)?;

@@ -1,4 +1,5 @@
-//! SCoPs and mappings by hand: bodies from IR text, sets from isl text; and a device that runs emulated kernels in this process.
+//! SCoPs and mappings by hand: bodies from IR text, sets from isl text; and a device that runs emulated
+//! kernels in this process.
 
 use inkwell::OptimizationLevel;
 use inkwell::context::Context;
@@ -209,8 +210,8 @@ struct EmuThread {
     scheduler: *mut c_void,
 }
 
-/// Runs one launch of kernel `index`: every thread of every block, one after the other (so without barriers). `args` are the
-/// slots in the kernel's order.
+/// Runs one launch of kernel `index`: every thread of every block, one after the other (so without barriers).
+/// `args` are the slots in the kernel's order.
 pub fn launch(fixture: &Fixture, km: &KernelModule, index: usize, blocks: u64, args: &[u64]) {
     Target::initialize_native(&InitializationConfig::default()).unwrap();
     // The engine takes the module: a copy.

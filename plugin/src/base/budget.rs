@@ -13,8 +13,8 @@ const STAGE: u64 = pollyrs_schedule::DEFAULT_BUDGET;
 /// In stages. The attempts at one region; PolyBench's largest kernel takes one.
 const ATTEMPT: u64 = 2;
 /// The dependences of one SCoP: everything else waits for them, and a lattice-Boltzmann step with periodic
-/// borders and exchanged grids (18 statements of 9 reads, each with cases at the borders) takes most of one. Half of
-/// it is for all arrays together, the rest for one after the other.
+/// borders and exchanged grids (18 statements of 9 reads, each with cases at the borders) takes most of one.
+/// Half of it is for all arrays together, the rest for one after the other.
 const DEPENDENCES: u64 = 4;
 /// All attempts at the regions of a function that were in vain, beside a quarter of what its instructions
 /// give: a function with a hundred nests, of inlined functions, has all of them found.

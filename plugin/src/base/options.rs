@@ -1,10 +1,10 @@
 //! The plugin's options: one value, from three sources.
 //!
-//! From weak to strong: `POLLYRS_…` environment variables (for hosts that pass no options on, as rustc), `-mllvm
-//! -pollyrs-…` (registered in `llvm-shim/cpp/plugin.cpp`, where the help texts are), and pass parameters `pollyrs<…>`. All
-//! three use the same names and values: `POLLYRS_ONLY_FUNCTION=f`, `-mllvm -pollyrs-only-function=f`,
-//! `pollyrs<only-function=f>`. A flag alone means `true`. In pass parameters a list is separated by `x` or `+`, since LLVM
-//! splits pipelines at commas.
+//! From weak to strong: `POLLYRS_…` environment variables (for hosts that pass no options on, as rustc),
+//! `-mllvm -pollyrs-…` (registered in `llvm-shim/cpp/plugin.cpp`, where the help texts are), and pass
+//! parameters `pollyrs<…>`. All three use the same names and values: `POLLYRS_ONLY_FUNCTION=f`,
+//! `-mllvm -pollyrs-only-function=f`, `pollyrs<only-function=f>`. A flag alone means `true`. In pass
+//! parameters a list is separated by `x` or `+`, since LLVM splits pipelines at commas.
 
 use crate::base::error::PluginError;
 use crate::base::patterns::Patterns;
@@ -61,7 +61,8 @@ pub enum Contract {
     Only,
 }
 
-/// When the machine code of expensive variants (register tiles, fused steps, graphs of tasks) is made, beside which plain kernels do the same.
+/// When the machine code of expensive variants (register tiles, fused steps, graphs of tasks) is made, beside
+/// which plain kernels do the same.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Tiles {
     /// With the program.
@@ -116,14 +117,15 @@ pub struct Options {
     pub fuse_steps: Option<u32>,
     /// Neighbouring kernels may become one.
     pub fuse_kernels: bool,
-    /// Of a stencil: threads along y and x, columns of a thread along y and x, and 2 if no step waits for another of its
-    /// iteration (else 1); empty: chosen by the plan.
+    /// Of a stencil: threads along y and x, columns of a thread along y and x, and 2 if no step waits for
+    /// another of its iteration (else 1); empty: chosen by the plan.
     pub stencil_shape: Vec<u32>,
     /// Outermost first; empty: chosen by the mapping.
     pub tile: Vec<u32>,
     /// `None`: chosen by the mapping.
     pub register_tile: Option<RegisterTile>,
-    /// Tiles of wavefronts: points along each loop, outermost first; empty: chosen by the mapping; `None`: never.
+    /// Tiles of wavefronts: points along each loop, outermost first; empty: chosen by the mapping; `None`:
+    /// never.
     pub wave_tile: Option<Vec<i64>>,
     /// Whether loops around parallel ones, beneath parallel ones, run in blocks.
     pub nest: Nests,
@@ -163,7 +165,8 @@ pub struct Options {
     pub hold: bool,
     /// Launches may be cut for several devices.
     pub divide: bool,
-    /// Where device code is kept from build to build: an absolute path, `off`, or empty for the user's own place.
+    /// Where device code is kept from build to build: an absolute path, `off`, or empty for the user's own
+    /// place.
     pub cache: String,
     /// MiB; `None`: the default of [`pollyrs_cache::Cache`].
     pub cache_size: Option<u64>,
@@ -247,8 +250,8 @@ impl Default for Options {
             tiled: 48,
             log: None,
             time: false,
-            // Twice LLVM's default inline threshold of 225 (InlineCost.cpp), which counts about 5 an instruction and
-            // so admits 45, doubled once more for bodies not simplified yet.
+            // Twice LLVM's default inline threshold of 225 (InlineCost.cpp), which counts about 5 an
+            // instruction and so admits 45, doubled once more for bodies not simplified yet.
             max_inline: 200,
             min_work: LEAST,
             hold: true,
@@ -311,7 +314,8 @@ impl Options {
         Ok(options)
     }
 
-    /// Without a time loop a tile is a block of threads; CUDA allows 1024 (CUDA C++ Programming Guide, table of compute capabilities).
+    /// Without a time loop a tile is a block of threads; CUDA allows 1024 (CUDA C++ Programming Guide, table
+    /// of compute capabilities).
     fn check_tile(&self) -> Result<(), String> {
         let fits =
             self.tile.iter().try_fold(1u32, |product, n| product.checked_mul(*n).filter(|p| *p <= 1024));
@@ -434,7 +438,8 @@ const OTHERS: [&str; 7] = [
     "POLLYRS_TEST_TURN",
 ];
 
-/// A complaint about each environment variable that looks like an option and is none; `names`: of all variables.
+/// A complaint about each environment variable that looks like an option and is none; `names`: of all
+/// variables.
 pub fn unknown_variables(names: impl Iterator<Item = String>) -> Vec<String> {
     let known = NAMES.map(variable);
     let wrong = names.filter(|name| {

@@ -1,6 +1,7 @@
 //! The stages of one SCoP: dependences, schedule, mapping, proof, kernels, device code.
 //!
-//! The first two have one way to go; for kernels there are plans, from the most that may be had to the least ([`attempt`]).
+//! The first two have one way to go; for kernels there are plans, from the most that may be had to the least
+//! ([`attempt`]).
 
 mod attempt;
 mod parts;
@@ -29,7 +30,8 @@ use pollyrs_schedule as schedule;
 use pollyrs_scop::{ArrayId, RejectReason, Scop};
 use std::cell::Cell;
 
-/// Scheduling, mapping, proof and device code of one SCoP; prints what the stage asks for. `None`: only printing was asked for.
+/// Scheduling, mapping, proof and device code of one SCoP; prints what the stage asks for. `None`: only
+/// printing was asked for.
 pub fn compile(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Option<Compiled>, RejectReason> {
     let _scop = tracing::info_span!(target: trace::PLACE, "scop", message = scop.name).entered();
     match stages(run, options, scop.clone()) {

@@ -1,4 +1,5 @@
-//! Why no loop of a SCoP can run in parallel: the values that iterations of the outermost loop need of earlier ones.
+//! Why no loop of a SCoP can run in parallel: the values that iterations of the outermost loop need of
+//! earlier ones.
 
 use pollyrs_isl as isl;
 use pollyrs_schedule::dependences::Dependences;
@@ -10,11 +11,10 @@ const OPERATIONS: u64 = 100_000;
 /// More names than these make no message clearer.
 const MAX_NAMES: usize = 3;
 
-/// What a message about a SCoP needs, which outlives it: what the sum in its way is called, and one of which each iteration
-/// uses what was added up so far; the flow from each statement to itself, `{ S[i] -> S[i'] }`,
+/// What a message about a SCoP needs, which outlives it: what the sum in its way is called, and one of which
+/// each iteration uses what was added up so far; the flow from each statement to itself, `{ S[i] -> S[i'] }`,
 /// through arrays whose updates cannot be regrouped, by the arrays' names in the program; the flow between
-/// statements of one outermost loop, as
-/// `{ [i] -> [i'] }` of that.
+/// statements of one outermost loop, as `{ [i] -> [i'] }` of that.
 pub struct Sequential {
     ctx: isl::Context,
     sum: Option<String>,

@@ -36,8 +36,8 @@ const UNROLLED: &str = "simplifycfg,early-cse<memssa>,instcombine<no-verify-fixp
 /// After copies of structures are taken apart: temporary ones become values.
 const FIELDS: &str = "sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa";
 
-/// After [`Session::promote_updates`]: what is counted in one of two ways is a sum with one of two numbers. After
-/// [`Session::keep_latest`]: the greater one of two integers is a maximum.
+/// After [`Session::promote_updates`]: what is counted in one of two ways is a sum with one of two numbers.
+/// After [`Session::keep_latest`]: the greater one of two integers is a maximum.
 const UPDATED: &str = "simplifycfg,instcombine<no-verify-fixpoint>,loop-simplify,lcssa";
 
 /// How often loops are unrolled: those inside of others whose counters bound them come after these.

@@ -1,17 +1,21 @@
 //! Whether a function may have a loop for the device: asked before anything expensive is done.
 //!
-//! Problem: most functions of most programs have loops that no device will ever run. They walk along lists, call functions of other files, or
-//! run eight times. To bring such a function into canonical form and to search it costs a quarter of what the rest of the compiler does with it.
+//! Problem: most functions of most programs have loops that no device will ever run. They walk along lists,
+//! call functions of other files, or run eight times. To bring such a function into canonical form and to
+//! search it costs a quarter of what the rest of the compiler does with it.
 //!
-//! A loop is *blocked* if one of its blocks has a call that stays a call, or if it follows links from record to record: no SCoP has such a
-//! block, so none has a loop around it. A function has no prospects if each of its innermost loops is blocked, or else bounded so that all such
-//! loops together have fewer instructions to execute than a SCoP needs statement instances ([`crate::search::worth`]).
+//! A loop is *blocked* if one of its blocks has a call that stays a call, or if it follows links from record
+//! to record: no SCoP has such a block, so none has a loop around it. A function has no prospects if each of
+//! its innermost loops is blocked, or else bounded so that all such loops together have fewer instructions to
+//! execute than a SCoP needs statement instances ([`crate::search::worth`]).
 //!
-//! **Invariants.** The answer is the same whether or not anybody reads remarks; where somebody does, the search takes place all the same, for the
-//! reasons that it gives. What it finds in spite of the answer is refused; where all loops are blocked, that is an internal error. A function that calls others which leave results on the device
-//! has prospects.
+//! **Invariants.** The answer is the same whether or not anybody reads remarks; where somebody does, the
+//! search takes place all the same, for the reasons that it gives. What it finds in spite of the answer is
+//! refused; where all loops are blocked, that is an internal error. A function that calls others which leave
+//! results on the device has prospects.
 //!
-//! **Example.** `for (n = list; n; n = n->next) for (i = 0; i < 8; ++i) sum += n->marks[i];`: the outer loop is blocked, the inner one runs 8 times.
+//! **Example.** `for (n = list; n; n = n->next) for (i = 0; i < 8; ++i) sum +=
+//! n->marks[i];`: the outer loop is blocked, the inner one runs 8 times.
 
 use crate::base::error::PluginError;
 use crate::ir::callgraph::calls;
@@ -21,8 +25,9 @@ use inkwell::llvm_sys::prelude::*;
 use pollyrs_llvm_shim::{PlainLoop, Session, callee};
 use pollyrs_scop::{RejectReason, Rejection, Scop};
 
-/// Whether `clone`, whose local variables are values, may have a SCoP of at least `least` statement instances, or works with what a function that
-/// `lends` leaves on the device: `None` if so, else the most instructions that loops outside of blocked ones run.
+/// Whether `clone`, whose local variables are values, may have a SCoP of at least `least` statement
+/// instances, or works with what a function that `lends` leaves on the device: `None` if so, else the most
+/// instructions that loops outside of blocked ones run.
 ///
 /// # Errors
 /// Analyses of `clone` live.
@@ -100,8 +105,9 @@ fn length(call: LLVMValueRef) -> u64 {
     }
 }
 
-/// The reason for a SCoP in a function that was said to have no prospects, and would be missed if nobody asked for remarks: `most` instructions run in it, as
-/// far as ranges of values tell, or there was no loop for it.
+/// The reason for a SCoP in a function that was said to have no prospects, and would be missed if nobody
+/// asked for remarks: `most` instructions run in it, as far as ranges of values tell, or there was no loop
+/// for it.
 pub fn refusal(scop: &Scop, most: u64) -> Rejection {
     let reason = match most {
         0 => RejectReason::Internal {

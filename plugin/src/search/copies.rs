@@ -1,14 +1,14 @@
-//! SCoPs that are there already: calls in loops are inlined into the working copy, for the sake of loops around
-//! them. Where these come to nothing, the function would get a copy of what its callees have anyway, with its
-//! kernels, checks and launches. A garbage collector's step, which calls six functions in a loop over states,
-//! has five copies of a loop that clears a stack.
+//! SCoPs that are there already: calls in loops are inlined into the working copy, for the sake of loops
+//! around them. Where these come to nothing, the function would get a copy of what its callees have anyway,
+//! with its kernels, checks and launches. A garbage collector's step, which calls six functions in a loop
+//! over states, has five copies of a loop that clears a stack.
 //!
 //! # Invariants
 //! - A SCoP is left out only if it was inlined from one function, whose own search has found and compiled a
 //!   SCoP with the same arrays and accesses but for what parameters and ends of loops are, if nothing else of
-//!   its function runs on the device, so that the function keeps its calls, and if no array of its SCoPs could
-//!   stay on the device beyond an execution. So nothing runs on the host that would have run on the device,
-//!   and nothing is transferred more often.
+//!   its function runs on the device, so that the function keeps its calls, and if no array of its SCoPs
+//!   could stay on the device beyond an execution. So nothing runs on the host that would have run on the
+//!   device, and nothing is transferred more often.
 
 use crate::base::stage::Stage;
 use crate::run::Run;

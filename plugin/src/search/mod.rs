@@ -1,11 +1,14 @@
-//! The search in one function: what detection finds goes through all stages; what is too much for a stage is searched again.
+//! The search in one function: what detection finds goes through all stages; what is too much for a stage is
+//! searched again.
 //!
-//! **Problem.** Detection takes the largest region that it can model. A time loop around a sweep over red and black cells may need more
-//! operations of isl than a stage gets, where the sweep alone needs few. So a region that runs out of budget is forbidden, and detection
-//! looks for smaller ones in it, as long as the function's budget lasts. So is a region that has a stencil beside other loops: its steps are fused
-//! if it is a SCoP of its own.
+//! **Problem.** Detection takes the largest region that it can model. A time loop around a sweep over red and
+//! black cells may need more operations of isl than a stage gets, where the sweep alone needs few. So a
+//! region that runs out of budget is forbidden, and detection looks for smaller ones in it, as long as the
+//! function's budget lasts. So is a region that has a stencil beside other loops: its steps are fused if it
+//! is a SCoP of its own.
 //!
-//! **Invariants.** SCoPs are returned in program order and do not overlap. What one search has compiled stays as it is.
+//! **Invariants.** SCoPs are returned in program order and do not overlap. What one search has compiled stays
+//! as it is.
 
 mod copies;
 mod worth;
@@ -81,7 +84,8 @@ pub fn search(run: &Run<'_>, analyses: &Analyses<'_>, wish: &Wish<'_>) -> (Vec<C
     }
 }
 
-/// Which SCoP of a function: which of the first search, which of the search in that, and so on; in program order.
+/// Which SCoP of a function: which of the first search, which of the search in that, and so on; in program
+/// order.
 type Place = Vec<usize>;
 
 /// What one search in a function found.
@@ -199,7 +203,8 @@ fn several_nests(analyses: &Analyses<'_>, scop: &Scop) -> bool {
     loops.iter().filter(outermost).count() > 1
 }
 
-/// Whether a part of a SCoP is a stencil whose steps may be fused as soon as it is alone, and there is time to look for it.
+/// Whether a part of a SCoP is a stencil whose steps may be fused as soon as it is alone, and there is time
+/// to look for it.
 fn fuses_apart(run: &Run<'_>, scop: &Scop) -> bool {
     let fuses = matches!(run.options.strategy, Strategy::Auto | Strategy::Streaming)
         && run.options.fuse_steps != Some(1);

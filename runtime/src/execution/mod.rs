@@ -4,14 +4,18 @@
 //!
 //! * host memory is only written in [`Run::end`], by results ([`crate::device::results`]), and by what an
 //!   execution displaces from a hold ([`crate::hold`]): results of earlier ones, complete since then;
-//! * host memory is written before everything has succeeded only where the original loop would write all of it again ([`overlap`]);
-//! * results of arrays that are held stay on the device; an error of a launch that may have changed what only the device has
-//!   ends the program, since nothing can restore it. Where an execution may turn out not to count for what the data are, a copy can;
-//! * whatever happens, dropping the run waits for the device and frees what it holds, or leaves both to the hold.
+//! * host memory is written before everything has succeeded only where the original loop would write all of
+//!   it again ([`overlap`]);
+//! * results of arrays that are held stay on the device; an error of a launch that may have changed what only
+//!   the device has ends the program, since nothing can restore it. Where an execution may turn out not to
+//!   count for what the data are, a copy can;
+//! * whatever happens, dropping the run waits for the device and frees what it holds, or leaves both to the
+//!   hold.
 //!
-//! Example: `A[i] = A[i-1]` for `i` in `5 .. 10` on doubles touches `A[4] .. A[9]` and writes `A[5] .. A[9]`: `start = &A[4]`,
-//! `bytes = 48`, `bias = -32`, `out_offset = 8`, `out_bytes = 40`. The device gets 48 bytes at some `d` with
-//! `d = start (mod 16)`, the kernel's argument is `d - 32`, and 40 bytes come back from `d + 8` to `start + 8`.
+//! Example: `A[i] = A[i-1]` for `i` in `5 .. 10` on doubles touches `A[4] .. A[9]` and writes `A[5] .. A[9]`:
+//! `start = &A[4]`, `bytes = 48`, `bias = -32`, `out_offset = 8`, `out_bytes = 40`. The device gets 48 bytes
+//! at some `d` with `d = start (mod 16)`, the kernel's argument is `d - 32`, and 40 bytes come back from
+//! `d + 8` to `start + 8`.
 
 mod checks;
 mod choice;
@@ -99,7 +103,8 @@ impl Placed {
     }
 }
 
-/// The arrays' numbers, those that are written first: what is read of the same memory are copies of what is there before.
+/// The arrays' numbers, those that are written first: what is read of the same memory are copies of what is
+/// there before.
 fn written_first(arrays: &[Array]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..arrays.len()).collect();
     order.sort_by_key(|&index| arrays[index].out_range().is_none());
@@ -125,7 +130,8 @@ pub struct Run<'a> {
     config: &'static Config,
     scop: &'static Scop,
     queue: Box<dyn Queue>,
-    /// Where queue and held arrays come from, and go back to: of the thread that runs the execution, and of nobody else.
+    /// Where queue and held arrays come from, and go back to: of the thread that runs the execution, and of
+    /// nobody else.
     hold: Option<&'a mut Hold>,
     arrays: Vec<Placed>,
     /// The first error; later operations are left out.
@@ -166,8 +172,8 @@ pub struct Run<'a> {
 /// Picks the device, loads the code, allocates, copies in. An error: the original loop is to run.
 ///
 /// # Safety
-/// The arrays' ranges are readable, and stay unchanged until the run ends; a hold outlives the run and is used by it alone, and
-/// what is dirty in it is writable.
+/// The arrays' ranges are readable, and stay unchanged until the run ends; a hold outlives the run and is
+/// used by it alone, and what is dirty in it is writable.
 pub unsafe fn begin<'a>(
     config: &'static Config,
     scop: &'static Scop,
@@ -314,8 +320,8 @@ impl Run<'_> {
             }
         }
         if !placed.held && !placed.beside {
-            // What other threads may write in between can't be told from what the device left unchanged. What stays in a hold
-            // gets ordinary memory; residents in its way have to know.
+            // What other threads may write in between can't be told from what the device left unchanged. What
+            // stays in a hold gets ordinary memory; residents in its way have to know.
             let whole = self.hold.is_none()
                 && !host.is_guarded()
                 && (host.out_range().is_none() || host.shape() == Shape::Dense);
@@ -426,8 +432,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// An array that is not held is being copied in: the program may write to it as soon as the execution is over, and the driver reads memory that the
-    /// program has pinned later than that.
+    /// An array that is not held is being copied in: the program may write to it as soon as the execution is
+    /// over, and the driver reads memory that the program has pinned later than that.
     fn copies_own(&mut self) {
         if let Some(hold) = &mut self.hold {
             hold.copying = true;
@@ -466,7 +472,8 @@ impl Run<'_> {
         // SAFETY: the caller's promise.
         unsafe { self.fill_slots(kernel, scalars) };
         self.launched = true;
-        // SAFETY: the slots are laid out as the header describes; slices of a launch don't depend on each other.
+        // SAFETY: the slots are laid out as the header describes; slices of a launch don't depend on each
+        // other.
         unsafe {
             match part {
                 Part::Slice { first } => self.queue.launch_slice(index as usize, blocks, &self.slots, first),
@@ -522,8 +529,8 @@ impl Run<'_> {
         self.error.get_or_insert(error);
     }
 
-    /// Waits, copies the written ranges back, reports; results of held arrays stay. An error: host memory is as it was before. The result
-    /// is what the program's `errno` is to be, if the program would have set it.
+    /// Waits, copies the written ranges back, reports; results of held arrays stay. An error: host memory is
+    /// as it was before. The result is what the program's `errno` is to be, if the program would have set it.
     ///
     /// # Safety
     /// The arrays' written ranges are writable.

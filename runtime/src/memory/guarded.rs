@@ -1,11 +1,11 @@
 //! Copies out of memory that may not be there.
 //!
-//! **Problem.** Where control flow inside a statement decides what is read, the range that is copied to the device may reach beyond what
-//! the program accesses, into pages that are not mapped, not readable, or that another thread unmaps at this moment. An ordinary
-//! copy would end the program.
+//! **Problem.** Where control flow inside a statement decides what is read, the range that is copied to the
+//! device may reach beyond what the program accesses, into pages that are not mapped, not readable, or that
+//! another thread unmaps at this moment. An ordinary copy would end the program.
 //!
-//! **Solution.** The kernel copies (`process_vm_readv` from the process itself): it reports what it cannot read, without a signal
-//! and without a gap between a check and the copy. Then the original loop runs.
+//! **Solution.** The kernel copies (`process_vm_readv` from the process itself): it reports what it cannot
+//! read, without a signal and without a gap between a check and the copy. Then the original loop runs.
 
 use std::ffi::{c_int, c_ulong, c_void};
 
@@ -61,8 +61,8 @@ pub fn copy(to: &mut [u8], from: *const u8) -> Result<()> {
     Ok(())
 }
 
-/// A large range that may not be there is looked at where it begins and ends before the device gets memory for it: values that nobody uses may be
-/// offsets of gigabytes.
+/// A large range that may not be there is looked at where it begins and ends before the device gets memory
+/// for it: values that nobody uses may be offsets of gigabytes.
 ///
 /// # Errors
 /// As for [`copy`].

@@ -1,15 +1,16 @@
 //! The last writer of each cell, array by array.
 //!
-//! **Problem.** Which write is the last one before a read is a question with as many cases as the borders of all
-//! writes can lie to each other. `f[1]`, `f[2]`, `f[3..n-3]`, `f[n-3]`, `f[n-2]`, and `f[a..b]` for arguments a
-//! and b, each read and written by a statement of its own, take isl's dataflow analysis 100 times as much as all
-//! else of the nest.
+//! **Problem.** Which write is the last one before a read is a question with as many cases as the borders of
+//! all writes can lie to each other. `f[1]`, `f[2]`, `f[3..n-3]`, `f[n-3]`, `f[n-2]`, and `f[a..b]` for
+//! arguments a and b, each read and written by a statement of its own, take isl's dataflow analysis 100 times
+//! as much as all else of the nest.
 //!
-//! **Invariant.** What is found for an array is all pairs of a write and a later access of one cell, or those of
-//! them that do not follow from others by transitivity.
+//! **Invariant.** What is found for an array is all pairs of a write and a later access of one cell, or those
+//! of them that do not follow from others by transitivity.
 //!
-//! **Way.** Where all arrays together are too much, each has its part of the budget. Where that is not enough no write
-//! hides another, and any cell may hold what it held before: a superset, which takes intersections alone ([`pairs`]).
+//! **Way.** Where all arrays together are too much, each has its part of the budget. Where that is not enough
+//! no write hides another, and any cell may hold what it held before: a superset, which takes intersections
+//! alone ([`pairs`]).
 
 use crate::{Result, is_quota};
 use isl::DimType;
@@ -41,8 +42,8 @@ pub(super) struct Flow {
 }
 
 impl Sources<'_> {
-    /// The writes that reach `sinks`, which are accesses of any kind. Of `unreduced` arrays it is known that the exact
-    /// analysis is too much.
+    /// The writes that reach `sinks`, which are accesses of any kind. Of `unreduced` arrays it is known that
+    /// the exact analysis is too much.
     pub fn reach(&self, sinks: &isl::UnionMap, unreduced: &BTreeSet<String>) -> Result<Flow> {
         let ctx = &self.scop.ctx;
         if unreduced.is_empty() {
@@ -107,7 +108,8 @@ impl Sources<'_> {
     }
 }
 
-/// All pairs of a source and a sink that comes after it and touches the same cell: `{ source -> [sink -> A[a]] }`.
+/// All pairs of a source and a sink that comes after it and touches the same cell:
+/// `{ source -> [sink -> A[a]] }`.
 pub(super) fn pairs(scop: &Scop, sources: &isl::UnionMap, sinks: &isl::UnionMap) -> Result<isl::UnionMap> {
     let order = |accesses: &isl::UnionMap| -> Result<isl::UnionMap> {
         Ok(scop.schedule.map()?.intersect_domain(accesses.clone().domain()?)?)

@@ -356,7 +356,8 @@ fn broken_windows() {
     assert_eq!(broken(&wild), [Rule::Shared]);
 }
 
-/// Of two statements of a loop one runs: strips of either have no guards, and the other one is not in their code.
+/// Of two statements of a loop one runs: strips of either have no guards, and the other one is not in their
+/// code.
 #[test]
 fn broken_strips_without_a_statement() {
     let mut s = scop(
@@ -385,7 +386,8 @@ fn broken_strips_without_a_statement() {
         f(&mut m.kernels[at].tiling.as_mut().unwrap().operand_tiles[0].without[0]);
         rules(&s, &deps, &m)
     };
-    // Strips in which the statement has instances, and the other one needs its guard; another statement, and one without guards.
+    // Strips in which the statement has instances, and the other one needs its guard; another statement, and
+    // one without guards.
     let strips = |text: &str| isl::Set::read(&s.ctx, text).unwrap();
     assert_eq!(broken(&|w| w.strips = strips("{ _copy0[c] }")), [Rule::ThreadDomain]);
     assert_eq!(broken(&|w| w.statements = vec![StmtId(1)]), [Rule::ThreadDomain]);

@@ -97,9 +97,10 @@ fn from_before(deps: &Dependences, domain: &isl::UnionSet, array: &str) -> Resul
     Ok(elements.coalesce()?)
 }
 
-/// `{ S[i] -> _enter[] }`: writes to an array that need no store. All that read their values are instances of the launch, hence of the block, as no
-/// dependence joins two rows; and their elements are surely written again. Statements that have other instances as well store all: a condition
-/// on an instance would take as long as its store.
+/// `{ S[i] -> _enter[] }`: writes to an array that need no store. All that read their values are instances of
+/// the launch, hence of the block, as no dependence joins two rows; and their elements are surely written
+/// again. Statements that have other instances as well store all: a condition on an instance would take as
+/// long as its store.
 fn passing(scop: &Scop, deps: &Dependences, domain: &isl::UnionSet, array: ArrayId) -> Result<isl::UnionMap> {
     let ctx = &scop.ctx;
     let writes = scop.accesses(|_, a| a.array == array && a.kind != AccessKind::Read)?;

@@ -15,7 +15,8 @@ pub struct TileShape {
     pub vector: [u32; 2],
     /// Iterations of the sequential loop whose operands are in shared memory at a time; 0: no shared memory.
     pub strip: u32,
-    /// Sets of buffers for strips that come by copies that no thread waits for; 0: two sets, filled through registers.
+    /// Sets of buffers for strips that come by copies that no thread waits for; 0: two sets, filled through
+    /// registers.
     pub stages: u32,
     /// Bytes of a set of buffers at most. Every GPU has 48 KiB for a block, more on request.
     pub shared: u32,
@@ -48,9 +49,11 @@ pub struct TilingOptions {
 }
 
 impl Default for TilingOptions {
-    /// Accumulators, two sets of operands, a strip on its way and addresses have to fit the registers: 255 of a thread, 65536 of a
-    /// multiprocessor. Two blocks of 128 threads hide each other's barriers, with 8 × 16 points each keeps 24 operands for 128 fused
-    /// operations. Rates are TFLOP/s on an H200, gemm at many sizes (`bench/notes/002-matrix-products.md`); longer strips, and tiles of 128 × 256 in one block, were slower.
+    /// Accumulators, two sets of operands, a strip on its way and addresses have to fit the registers: 255 of
+    /// a thread, 65536 of a multiprocessor. Two blocks of 128 threads hide each other's barriers, with 8 × 16
+    /// points each keeps 24 operands for 128 fused operations. Rates are TFLOP/s on an H200, gemm at many
+    /// sizes (`bench/notes/002-matrix-products.md`); longer strips, and tiles of 128 × 256 in one block, were
+    /// slower.
     fn default() -> Self {
         let shape = |threads, points, residents, rate| TileShape {
             threads,
@@ -73,7 +76,8 @@ impl Default for TilingOptions {
         };
         TilingOptions {
             narrow: vec![shape([8, 16], [16, 8], 2, 50), shape([8, 8], [8, 8], 6, 45)],
-            // ptxas starts many products before it adds the first, and spills with more points or fewer registers.
+            // ptxas starts many products before it adds the first, and spills with more points or fewer
+            // registers.
             chained: vec![shape([8, 16], [8, 8], 2, 17), shape([8, 8], [8, 8], 4, 16)],
             wide: vec![shape([16, 16], [8, 4], 1, 14), shape([8, 8], [8, 4], 4, 14)],
             products: vec![
@@ -86,7 +90,8 @@ impl Default for TilingOptions {
 }
 
 impl TilingOptions {
-    /// These shapes, but for the numbers given, one for each kind of kernel; fragments of products have their own.
+    /// These shapes, but for the numbers given, one for each kind of kernel; fragments of products have their
+    /// own.
     ///
     /// # Errors
     /// What is wrong with the numbers.
@@ -168,9 +173,11 @@ pub(super) struct Tile {
     pub repeats: bool,
     /// The loop whose operands stream through shared memory, if that is all the tile is for.
     pub stream: Option<isl::UnionPwAff>,
-    /// Whether threads all of whose points are in the box run code of their own, without loops: `tiling/neighbours.rs`.
+    /// Whether threads all of whose points are in the box run code of their own, without loops:
+    /// `tiling/neighbours.rs`.
     pub unrolled: bool,
-    /// Of such tiles, the number of a loop along whose iterations a window moves as it does along a thread's points: `tiling/neighbours.rs`.
+    /// Of such tiles, the number of a loop along whose iterations a window moves as it does along a thread's
+    /// points: `tiling/neighbours.rs`.
     pub slides: Option<usize>,
     /// Whether it serves what waits for memory: `tiling/wide.rs`.
     pub wide: bool,

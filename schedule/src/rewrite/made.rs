@@ -1,5 +1,5 @@
-//! What a rewriting says of the SCoP that it made: which instances and statements came of which. It is a claim, no more:
-//! [`check`](super::check) proves what follows from it, and trusts none of it.
+//! What a rewriting says of the SCoP that it made: which instances and statements came of which. It is a
+//! claim, no more: [`check`](super::check) proves what follows from it, and trusts none of it.
 
 use pollyrs_isl as isl;
 use pollyrs_scop::{Scop, StmtId};

@@ -244,7 +244,8 @@ fn reductions_are_cut() {
     }
 }
 
-/// Each iteration of the outermost loop is a part; what is left in it is cut again, unless it is short or a single loop whose order counts.
+/// Each iteration of the outermost loop is a part; what is left in it is cut again, unless it is short or a
+/// single loop whose order counts.
 #[test]
 fn parts_of_several_loops_are_cut_again() {
     let cube = |l: &str| {
@@ -363,7 +364,8 @@ fn what_is_seen_on_the_way_is_no_reduction() {
     assert!(reduce::chains(&s, &dependences(&s).unwrap()).unwrap().is_empty());
 }
 
-/// `a[k + 1] = f(a[k]); s = s + a[k + 1];` in one statement: its instances wait for each other, whatever becomes of the sum.
+/// `a[k + 1] = f(a[k]); s = s + a[k + 1];` in one statement: its instances wait for each other, whatever
+/// becomes of the sum.
 #[test]
 fn what_else_a_reduction_stores_keeps_its_order() {
     let text = "param n; array a n; scalar s; array out n;
@@ -423,7 +425,8 @@ fn the_proof_of_reductions_sees_mistakes() {
     assert!(!broken(&bad).is_empty());
 }
 
-/// Intervals by length, each from all its splits: a reduction whose operands are other cells of the array that it updates.
+/// Intervals by length, each from all its splits: a reduction whose operands are other cells of the array
+/// that it updates.
 const INTERVALS: &str = "param n; array a n n;
     for d : 2 <= d < n { for i : 0 <= i < n - d {
         S0 : a[i,i+d] = a[i+1,i+d]; for k : i < k < i + d { S1 : a[i,i+d] = a[i,i+d], a[i,k], a[k,i+d]; } } }";

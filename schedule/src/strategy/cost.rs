@@ -4,13 +4,15 @@
 //! ```text
 //! LAUNCH + max(I / T · LATENCY · wait, I · INSTANCE · (1 + (UNCOALESCED - 1) · strided))
 //! ```
-//! where `strided` is the share of accesses that neighbouring threads make neither to the same nor to adjacent elements, averaged over the
-//! instances, so that a launch costs no more than the same instances in several. `wait` is 1 + `strided` where threads run loops, but
-//! 1 - `strided` / 2 where other warps of the block can bring what these loops read ([`crate::mapping`], kernels with streams): rows of a
-//! matrix of doubles added up on an H200 take 22 ns an element, rows that each thread loads by itself 96. All
-//! parameters are taken as [`SIZE`] (or [`LINE`]). The figures are orders of magnitude for a current data-centre GPU (a launch back to back
-//! takes 3.1 µs on an H200, a dependent chain of L2 hits and arithmetic about 50 ns an iteration); they only rank candidates, the
-//! run-time cost model decides on host or device.
+//! where `strided` is the share of accesses that neighbouring threads make neither to the same nor to
+//! adjacent elements, averaged over the instances, so that a launch costs no more than the same instances in
+//! several. `wait` is 1 + `strided` where threads run loops, but 1 - `strided` / 2 where other warps of the
+//! block can bring what these loops read ([`crate::mapping`], kernels with streams): rows of a matrix of
+//! doubles added up on an H200 take 22 ns an element, rows that each thread loads by itself 96. All
+//! parameters are taken as [`SIZE`] (or [`LINE`]). The figures are orders of magnitude for a current
+//! data-centre GPU (a launch back to back takes 3.1 µs on an H200, a dependent chain of L2 hits and
+//! arithmetic about 50 ns an iteration); they only rank candidates, the run-time cost model decides on host
+//! or device.
 
 use crate::{Result, ScheduleError, known, tree::member_map};
 use pollyrs_isl as isl;
@@ -24,8 +26,9 @@ pub(crate) const INSTANCE: f64 = 0.002;
 pub(crate) const UNCOALESCED: f64 = 8.0;
 /// A step of a block: a barrier, and loads that nothing hides, since all threads wait.
 pub(crate) const BARRIER: f64 = 300.0;
-/// An iteration of a thread in a step, which loads what other threads have stored (bench/chains.c on an H200: 165 ns in lattices, 64 and 195 in factorisations of floats and
-/// doubles, 770 where a branch waits for the loads).
+/// An iteration of a thread in a step, which loads what other threads have stored (bench/chains.c on an H200:
+/// 165 ns in lattices, 64 and 195 in factorisations of floats and doubles, 770 where a branch waits for the
+/// loads).
 pub(crate) const STEP_LATENCY: f64 = 150.0;
 /// Threads of a block with steps, blocks that run at once, and of how many multiprocessors.
 pub(crate) const THREADS: f64 = 256.0;
@@ -33,15 +36,18 @@ pub(crate) const RESIDENTS: f64 = 8.0;
 pub(crate) const MULTIPROCESSORS: f64 = 132.0;
 /// The value taken for every parameter, and for every extent that stays unknown.
 const SIZE: i64 = 1000;
-/// What is between two parameters if they are to be different: some elements, too, where they are the ends of an array in bytes.
+/// What is between two parameters if they are to be different: some elements, too, where they are the ends of
+/// an array in bytes.
 const STEP: i64 = 48;
 /// The same for SCoPs of single loops: with fewer iterations they are not worth a launch.
 const LINE: i64 = 1 << 17;
-/// The same for single loops that were cut into runs ([`Scop::long`]): so long, what is left of them by runs of 256 is worth launches as well.
+/// The same for single loops that were cut into runs ([`Scop::long`]): so long, what is left of them by runs
+/// of 256 is worth launches as well.
 const LONG_LINE: i64 = 1 << 24;
 /// Nanoseconds for an instance on a core of the host.
 const HOST: f64 = 1.0;
-/// A program of single loops is no use on the device if it takes this many times longer than the host, and this many nanoseconds at least.
+/// A program of single loops is no use on the device if it takes this many times longer than the host, and
+/// this many nanoseconds at least.
 const HOPELESS: f64 = 8.0;
 const LONG: f64 = 1e6;
 
@@ -105,8 +111,9 @@ impl<'a> Model<'a> {
         Ok(sum)
     }
 
-    /// The number of values of a dimension. All parameters equal may be a degenerate case (`h - f + 1` iterations): an extent of
-    /// one then counts only if it is one for different ones, too, or if no other values of the parameters give more.
+    /// The number of values of a dimension. All parameters equal may be a degenerate case (`h - f + 1`
+    /// iterations): an extent of one then counts only if it is one for different ones, too, or if no other
+    /// values of the parameters give more.
     fn range(&self, set: &isl::Set, dim: i32) -> Result<f64> {
         let extent = self.values(&set.clone().intersect_params(self.sizes.clone())?, dim)?;
         if extent > 1.0 {
@@ -122,12 +129,14 @@ impl<'a> Model<'a> {
         Ok(self.values(&set.clone().project_out_all_params()?, dim)?.min(self.size as f64))
     }
 
-    /// The number of integers between the bounds of a dimension; the size of everything where they are unknown.
+    /// The number of integers between the bounds of a dimension; the size of everything where they are
+    /// unknown.
     fn values(&self, set: &isl::Set, dim: i32) -> Result<f64> {
         if set.is_empty()? {
             return Ok(0.0);
         }
-        // Bounds by parameters may be without bounds themselves, which is an error to isl ("unbounded optimum").
+        // Bounds by parameters may be without bounds themselves, which is an error to isl ("unbounded
+        // optimum").
         let number = |v: isl::Result<isl::Val>| match v {
             Ok(v) => Ok(v.to_i64()),
             Err(isl::Error::Failed(_)) => Ok(None),
@@ -208,8 +217,8 @@ pub(crate) fn single_loops(scop: &Scop) -> Result<bool> {
     Ok(true)
 }
 
-/// Whether the host is so much faster with single loops that they should stay there: a sum in the order of the program beside what is parallel.
-/// (Where there are nests, the sizes decide at run time.)
+/// Whether the host is so much faster with single loops that they should stay there: a sum in the order of
+/// the program beside what is parallel. (Where there are nests, the sizes decide at run time.)
 pub(crate) fn hopeless(scop: &Scop, placed: &super::Placed) -> Result<bool> {
     let host = Model::new(scop)?.instances(&placed.tree.domain)? * HOST;
     Ok(single_loops(scop)? && placed.cost > LONG && placed.cost > HOPELESS * host)

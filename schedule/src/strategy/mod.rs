@@ -1,20 +1,22 @@
 //! Strategies: functions from a schedule tree (and the dependences) to a schedule tree with mapping marks.
 //!
 //! # Invariants
-//! - A strategy's result orders every dependence; [`crate::legality::check`] proves it again after the mapping.
-//! - The mark [`KERNEL`] stands on a band whose members are all coincident: they become grid and block. What is beneath runs in
-//!   order in one thread. The mark [`SERIAL`] stands on a subtree that one thread executes. Everything above the marks runs on
-//!   the host. Every instance is beneath exactly one mark.
-//! - Beneath [`NEST`] the same marks stand for parts of a block, and what is above them runs in the block. Beneath [`EITHER`] are two subtrees, each
-//!   with all instances; the one or the other is executed.
+//! - A strategy's result orders every dependence; [`crate::legality::check`] proves it again after the
+//!   mapping.
+//! - The mark [`KERNEL`] stands on a band whose members are all coincident: they become grid and block. What
+//!   is beneath runs in order in one thread. The mark [`SERIAL`] stands on a subtree that one thread
+//!   executes. Everything above the marks runs on the host. Every instance is beneath exactly one mark.
+//! - Beneath [`NEST`] the same marks stand for parts of a block, and what is above them runs in the block.
+//!   Beneath [`EITHER`] are two subtrees, each with all instances; the one or the other is executed.
 //!
 //! # Choice
-//! The tree that detection found (the program's order) is placed by [`place::place`], which distributes loops, moves
-//! parallel loops outwards and picks what runs on the host, by an estimate of the running time. Only if the estimate is far
-//! from what the device could do are other orders tried: the program's with split statements, then the one isl's scheduler
-//! finds, and the one it finds with constant sizes as parameters. One of them wins if its estimate is clearly lower.
-//! So a stencil whose space loops are parallel keeps its plain time loop, and a triangular solver that is serial as written
-//! becomes a sequence of parallel updates. Each further tiling (hexagonal, split, overlapped, streaming) is a module here.
+//! The tree that detection found (the program's order) is placed by [`place::place`], which distributes
+//! loops, moves parallel loops outwards and picks what runs on the host, by an estimate of the running time.
+//! Only if the estimate is far from what the device could do are other orders tried: the program's with split
+//! statements, then the one isl's scheduler finds, and the one it finds with constant sizes as parameters.
+//! One of them wins if its estimate is clearly lower. So a stencil whose space loops are parallel keeps its
+//! plain time loop, and a triangular solver that is serial as written becomes a sequence of parallel updates.
+//! Each further tiling (hexagonal, split, overlapped, streaming) is a module here.
 
 mod cost;
 mod fuse;
@@ -81,8 +83,8 @@ impl Default for ScheduleOptions {
     }
 }
 
-/// A candidate must be estimated at this fraction of the running time of the one before it to be taken: the order of the program
-/// keeps its access patterns and gives simpler code.
+/// A candidate must be estimated at this fraction of the running time of the one before it to be taken: the
+/// order of the program keeps its access patterns and gives simpler code.
 const MUST_WIN_BY: f64 = 0.7;
 
 /// Other candidates are tried when the original order is estimated at more than this many times the ideal.

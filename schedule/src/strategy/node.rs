@@ -13,7 +13,8 @@ pub(super) enum Search {
     /// The outermost loops that are parallel are a kernel; nothing is distributed, moved to the host, or
     /// joined.
     Plain,
-    /// Loops may be distributed, too: statements that keep what is around them from being parallel get kernels of their own.
+    /// Loops may be distributed, too: statements that keep what is around them from being parallel get
+    /// kernels of their own.
     Apart,
     /// All placements.
     All,

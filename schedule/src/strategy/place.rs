@@ -532,8 +532,8 @@ mod tests {
         assert_eq!(shape_of(&s), "K2");
     }
 
-    /// Totals of the inner loop keep the outer one in order for all that is around them, unless they are taken apart; that is found
-    /// behind a spent budget, too.
+    /// Totals of the inner loop keep the outer one in order for all that is around them, unless they are
+    /// taken apart; that is found behind a spent budget, too.
     #[test]
     fn totals_are_taken_apart() {
         let s = scop(

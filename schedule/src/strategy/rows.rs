@@ -137,7 +137,8 @@ fn leaf(node: &Node, (filter, tree): &(isl::UnionSet, Tree)) -> Result<Option<Le
     Ok(Some(Leaf { filter: filter.clone(), domain, tree: tree.clone(), row, reduces }))
 }
 
-/// Whether all loops beneath rows and columns add up parts of reductions, and not of running totals, which go through the parts once more.
+/// Whether all loops beneath rows and columns add up parts of reductions, and not of running totals, which go
+/// through the parts once more.
 fn are_parts(scop: &Scop, domain: &isl::UnionSet) -> Result<bool> {
     for s in scop.statements.iter().filter(|s| s.running.is_some()) {
         if s.domain.dim(isl::DimType::Set)? > 2 {

@@ -11,10 +11,10 @@
 //! A check that depends on what the loop computes (`if (w <= 0) exit(1)`) sets a byte of the same cell where
 //! it fails.
 //!
-//! **Invariants.** Whatever may set `errno` is reported. A thread notes what it has to report in a register for
-//! each byte, and stores it behind its last instance: a store or a branch for each call would keep loads and the
-//! arithmetic of other points from being moved past it. What a comparison or two don't tell is found out in a block
-//! that is seldom entered.
+//! **Invariants.** Whatever may set `errno` is reported. A thread notes what it has to report in a register
+//! for each byte, and stores it behind its last instance: a store or a branch for each call would keep loads
+//! and the arithmetic of other points from being moved past it. What a comparison or two don't tell is found
+//! out in a block that is seldom entered.
 //!
 //! **Example.** `y = expf(x)` becomes
 //! ```text
@@ -145,8 +145,8 @@ fn note<S>(k: &mut KernelBuilder<'_, S>, byte: i64, found: Value) -> Result<()> 
             register
         }
     };
-    // Where it does not count, the arguments may be no values. What is poison on the device only belongs to iterations
-    // that the program does not get to.
+    // Where it does not count, the arguments may be no values. What is poison on the device only belongs to
+    // iterations that the program does not get to.
     let found = k.counts.map_or(found, |counts| ir.select(counts, found, ir.bool(false)));
     let sofar = ir.load(found.ty(), register);
     ir.store(ir.or(sofar, ir.freeze(found)), register);

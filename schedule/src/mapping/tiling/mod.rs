@@ -1,28 +1,34 @@
 //! Register tiling and shared memory: which kernels compute several points a thread, and how.
 //!
 //! A kernel qualifies if
-//! 1. two of its members have *reuse*: some read beneath a sequential loop does not depend on the one, another one not on the other;
-//! 2. its points are a box, and the loops beneath are the same at every point; or loops that run what any point of a tile runs serve all of
-//!    them, with guards ([`region`]), in coordinates that show it ([`normal`]);
-//! 3. every array that it writes is private, or each point owns one cell of it and no other point uses that cell.
+//! 1. two of its members have *reuse*: some read beneath a sequential loop does not depend on the one,
+//!    another one not on the other;
+//! 2. its points are a box, and the loops beneath are the same at every point; or loops that run what any
+//!    point of a tile runs serve all of them, with guards ([`region`]), in coordinates that show it
+//!    ([`normal`]);
+//! 3. every array that it writes is private, or each point owns one cell of it and no other point uses that
+//!    cell.
 //!
-//! Then the loops beneath run once for all points of a thread (members are coincident, so no dependence joins two points), the cells of (3)
-//! live in registers, and reads of arrays that the launch does not write go through shared memory where a strip of the innermost sequential
-//! loop touches a box of constant size (reference groups after Verdoolaege et al., "Polyhedral parallel code generation for
-//! CUDA", TACO 2013, section 5; here a group is the references with one and the same function).
+//! Then the loops beneath run once for all points of a thread (members are coincident, so no dependence joins
+//! two points), the cells of (3) live in registers, and reads of arrays that the launch does not write go
+//! through shared memory where a strip of the innermost sequential loop touches a box of constant size
+//! (reference groups after Verdoolaege et al., "Polyhedral parallel code generation for CUDA", TACO 2013,
+//! section 5; here a group is the references with one and the same function).
 //!
-//! Small problems would waste such tiles: the launch is split by a condition on the sizes, tiles for boxes of at least half a small tile
-//! along each tiled member (eight tiles if no other member is parallel), a plain kernel for the others. Which of several shapes of tiles
-//! runs, or where the launch is cut between two of them, is decided there, by the number of blocks a multiprocessor gets ([`crate::mapped::Choice`]).
+//! Small problems would waste such tiles: the launch is split by a condition on the sizes, tiles for boxes of
+//! at least half a small tile along each tiled member (eight tiles if no other member is parallel), a plain
+//! kernel for the others. Which of several shapes of tiles runs, or where the launch is cut between two of
+//! them, is decided there, by the number of blocks a multiprocessor gets ([`crate::mapped::Choice`]).
 //!
 //! Kernels with such reuse but few results that are long sums have tiles of their own: [`few`].
 //!
-//! Kernels without such reuse but with few points and long loops over operands get tiles, too: [`stream`]; and those whose neighbouring points read the same
-//! elements: [`neighbours`]; those that wait for memory and move few bytes a point: [`wide`]; and a single sum in order: [`single`].
+//! Kernels without such reuse but with few points and long loops over operands get tiles, too: [`stream`];
+//! and those whose neighbouring points read the same elements: [`neighbours`]; those that wait for memory and
+//! move few bytes a point: [`wide`]; and a single sum in order: [`single`].
 //!
 //! # Example
-//! `C[i,j] += A[i,k] * B[k,j]` with 16 × 16 threads of 8 × 16 points and strips of 8: register `C[i,j]`, buffers of 128 × 8 elements of
-//! A, fastest along `i`, and of 8 × 256 elements of B.
+//! `C[i,j] += A[i,k] * B[k,j]` with 16 × 16 threads of 8 × 16 points and strips of 8: register `C[i,j]`,
+//! buffers of 128 × 8 elements of A, fastest along `i`, and of 8 × 256 elements of B.
 
 mod affine;
 mod few;
@@ -53,15 +59,16 @@ use pollyrs_scop::{ArrayId, Scop};
 use region::{Region, registers};
 use shape::{Fastest, fastest, shapes};
 
-/// Tiles along each dimension that a launch of two dimensions needs. A few tiles use a few multiprocessors only, but the plain kernel, whose blocks all read the
-/// same rows at once, is slower still: products of doubles at 128 x 128 x 8192, 256 and 384 take 0.229, 0.018 and 0.022 ms, the plain kernel 0.871, 0.032 and
+/// Tiles along each dimension that a launch of two dimensions needs. A few tiles use a few multiprocessors
+/// only, but the plain kernel, whose blocks all read the same rows at once, is slower still: products of
+/// doubles at 128 x 128 x 8192, 256 and 384 take 0.229, 0.018 and 0.022 ms, the plain kernel 0.871, 0.032 and
 /// 0.055 (H200; floats 0.477, 0.028 and 0.028, plain 0.560, 0.030 and 0.036).
 const ALONE: u32 = 2;
 /// Kernels with more parts are not distributed: each cut is tried.
 const MAX_PARTS: usize = 6;
 
-/// Marks the sites that are tiled: each becomes one site for every shape of tiles, of which one is launched, and a plain one for small
-/// boxes.
+/// Marks the sites that are tiled: each becomes one site for every shape of tiles, of which one is launched,
+/// and a plain one for small boxes.
 pub(super) fn choose(
     scop: &Scop,
     known: &isl::Set,
@@ -139,17 +146,20 @@ fn launches(k: usize, parts: Vec<Site>, sites: &mut Vec<Site>) -> Host {
     if launches.len() == 1 { Host::Launch(k) } else { Host::Sequence(launches) }
 }
 
-/// A plain kernel for a last member of at most so many values: with a warp along it, most lanes would have nothing to do.
+/// A plain kernel for a last member of at most so many values: with a warp along it, most lanes would have
+/// nothing to do.
 struct Narrow {
     values: u32,
     threads: [u32; 3],
 }
 
-/// As the channels of an image. (Twice the size of 4096 × 4096 pixels of three floats, on an H200: 3.35 ms, with these blocks 0.43.)
+/// As the channels of an image. (Twice the size of 4096 × 4096 pixels of three floats, on an H200: 3.35 ms,
+/// with these blocks 0.43.)
 const NARROW: Narrow = Narrow { values: 4, threads: [4, 32, 4] };
 /// As small products of matrices.
 const SQUARE: Narrow = Narrow { values: 16, threads: [1, 16, 16] };
-/// Kernels with more statements are compiled once: the proofs of both take more than their budget (a convolution under conditions of its border).
+/// Kernels with more statements are compiled once: the proofs of both take more than their budget (a
+/// convolution under conditions of its border).
 const MAX_STATEMENTS: u32 = 4;
 
 /// The launches for many and for few values of the last member, where their number is not known.
@@ -185,8 +195,9 @@ fn narrow(
     Ok(Some([Site { domain: many, ..site.clone() }, Site { domain: few, threads, ..site.clone() }]))
 }
 
-/// A part of a kernel that can be tiled, where the whole cannot, and the rest, with whether the rest comes first. (The members are
-/// coincident, so that what a point runs one after the other may run in two launches.)
+/// A part of a kernel that can be tiled, where the whole cannot, and the rest, with whether the rest comes
+/// first. (The members are coincident, so that what a point runs one after the other may run in two
+/// launches.)
 fn distributed(
     scop: &Scop,
     known: &isl::Set,
@@ -236,7 +247,8 @@ fn distributed(
     Ok(None)
 }
 
-/// The tiled sites for large boxes and the plain one for others; none if tiling does not pay or is not possible.
+/// The tiled sites for large boxes and the plain one for others; none if tiling does not pay or is not
+/// possible.
 fn split(
     scop: &Scop,
     known: &isl::Set,
@@ -316,7 +328,8 @@ fn copy(site: &Site, domain: isl::UnionSet, tile: Option<Tile>) -> Site {
     Site { domain, tile, alternative: None, ..site.clone() }
 }
 
-/// The shapes that a site may have, of which the last one is the smallest, and the site in the form that they are for.
+/// The shapes that a site may have, of which the last one is the smallest, and the site in the form that they
+/// are for.
 fn wanted(scop: &Scop, options: &MapOptions, plain: &Site) -> Result<(Site, Vec<Tile>)> {
     // Of one launch: subscripts are functions of its points and loops.
     let launched =
@@ -401,7 +414,8 @@ fn carved(instances: &mut isl::UnionSet, site: &Site, condition: isl::Set) -> Re
     Ok(Some(own))
 }
 
-/// The sites of `inside` for these shapes: the best one or two of them where sizes are known, else alternatives, for the host to choose.
+/// The sites of `inside` for these shapes: the best one or two of them where sizes are known, else
+/// alternatives, for the host to choose.
 fn fastest_of(
     site: &Site,
     mut tiles: Vec<Tile>,
@@ -410,7 +424,8 @@ fn fastest_of(
     (cut, multiprocessors): (Option<CutAt>, u32),
 ) -> Result<Vec<Site>> {
     let mut out = Vec::new();
-    // Sizes that change from launch to launch are those of small operand tiles; known ones need no choice at run time.
+    // Sizes that change from launch to launch are those of small operand tiles; known ones need no choice at
+    // run time.
     match fastest(&tiles, cut.as_ref().map(|c| c.dim), &launched.bounds, multiprocessors)? {
         _ if tiles.is_empty() => {}
         _ if !site.host.is_empty() => tiles.drain(..tiles.len().saturating_sub(1)).for_each(drop),
@@ -434,8 +449,8 @@ fn fastest_of(
     Ok(out)
 }
 
-/// Where the instances may be parted between two shapes: along the outermost member that both tile, if tiles of the first are whole numbers of those of the
-/// second.
+/// Where the instances may be parted between two shapes: along the outermost member that both tile, if tiles
+/// of the first are whole numbers of those of the second.
 fn cut_at(tiles: &[Tile], bounds: &[(isl::PwAff, isl::PwAff)]) -> Result<Option<CutAt>> {
     let [large, small] = tiles else { return Ok(None) };
     let Some(dim) = large.dims.iter().position(|d| d.points > 1) else { return Ok(None) };

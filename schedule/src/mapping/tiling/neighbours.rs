@@ -1,18 +1,22 @@
-//! Kernels whose neighbouring points read the same elements: filters with windows of constant size, and statements that read around a point.
+//! Kernels whose neighbouring points read the same elements: filters with windows of constant size, and
+//! statements that read around a point.
 //!
-//! A thread computes a few consecutive points along one member, so that what several of them read is loaded once: a window moves by one row from a point to
-//! the next, and what is the same for all points (the weights of a filter) is loaded once as well. Loops of constant length are unrolled in threads all of
-//! whose points exist, innermost loops of other lengths [`UNROLLED`] iterations at a time, which share what they load as well. There is no shared memory: lanes
-//! lie along the last members, as in plain kernels.
+//! A thread computes a few consecutive points along one member, so that what several of them read is loaded
+//! once: a window moves by one row from a point to the next, and what is the same for all points (the weights
+//! of a filter) is loaded once as well. Loops of constant length are unrolled in threads all of whose points
+//! exist, innermost loops of other lengths [`UNROLLED`] iterations at a time, which share what they load as
+//! well. There is no shared memory: lanes lie along the last members, as in plain kernels.
 //!
-//! Where a window moves along rows of memory ([`windows`]), points along two members share more: each element of the window is used by points along the one (whose
-//! outputs differ in their weights), each weight by points along the other one. Such kernels are preferred to tiles with shared memory, whose buffers can't hold windows
-//! that move with the lanes.
+//! Where a window moves along rows of memory ([`windows`]), points along two members share more: each element
+//! of the window is used by points along the one (whose outputs differ in their weights), each weight by
+//! points along the other one. Such kernels are preferred to tiles with shared memory, whose buffers can't
+//! hold windows that move with the lanes.
 //!
 //! # Example
-//! `out[y][x] += in[y + r][x + q] * w[r][q]`, `0 <= r, q < 5`: a point has 50 loads, eight along `y` have 12 × 5 + 25 in place of 400.
-//! `out[y][x] += in[y + r][x] * w[r]`, `0 <= r < n`: four iterations have 8 loads, of eight points 11 + 4 in place of 64.
-//! `out[f][y][x] += in[c][y + r][x + q] * w[f][c][r][q]`, `0 <= c < n`, `0 <= r, q < 3`: eight points along `y` and four along `f` have 30 + 36 in place of 576.
+//! `out[y][x] += in[y + r][x + q] * w[r][q]`, `0 <= r, q < 5`: a point has 50 loads, eight along `y` have 12
+//! × 5 + 25 in place of 400. `out[y][x] += in[y + r][x] * w[r]`, `0 <= r < n`: four iterations have 8 loads,
+//! of eight points 11 + 4 in place of 64. `out[f][y][x] += in[c][y + r][x + q] * w[f][c][r][q]`,
+//! `0 <= c < n`, `0 <= r, q < 3`: eight points along `y` and four along `f` have 30 + 36 in place of 576.
 
 use super::super::launch::values;
 use super::super::options::MapOptions;
@@ -33,17 +37,20 @@ pub const UNROLLED: u32 = 4;
 const SLIDING: [u32; 2] = [8, 4];
 /// Points of a thread along two members, the one that a window moves along last.
 const PAIRS: [[u32; 2]; 3] = [[4, 8], [8, 4], [4, 4]];
-/// Loads that remain at most where points lie along two members: with a load for four products, loads and arithmetic take the same time.
+/// Loads that remain at most where points lie along two members: with a load for four products, loads and
+/// arithmetic take the same time.
 const MUST_REMAIN_OF_PAIRS: f64 = 0.25;
-/// And of those that points along the window's member alone would have. (A depthwise convolution keeps 0.83: 0.206 in place of 0.172 ms on an H100.)
+/// And of those that points along the window's member alone would have. (A depthwise convolution keeps 0.83:
+/// 0.206 in place of 0.172 ms on an H100.)
 const MUST_REMAIN_OF_ONE: f64 = 0.7;
 /// Elements from lane to lane at most, of a window: half of what is loaded is used.
 const MAX_STEP: i64 = 2;
 /// Threads of a block, a warp at a time.
 const WARP: u32 = 32;
 const WARPS: u32 = 4;
-/// Registers of a thread: 64; where a tile loads more than so many elements, 128, for what waits for the next points does not fit. (Steps of boxes of floats on
-/// an H200, points a second: 5^3 with 300 loads 123 and 107 billion, 9^2 with 144 loads 192 and 151, 7^3 with 686 loads 9 and 47.)
+/// Registers of a thread: 64; where a tile loads more than so many elements, 128, for what waits for the next
+/// points does not fit. (Steps of boxes of floats on an H200, points a second: 5^3 with 300 loads 123 and 107
+/// billion, 9^2 with 144 loads 192 and 151, 7^3 with 686 loads 9 and 47.)
 const RESIDENTS: [u32; 2] = [8, 4];
 const MANY_LOADS: usize = 512;
 /// Instances of a tile's points that are unrolled: compile time.
@@ -77,7 +84,8 @@ pub(super) fn shape(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Op
     Ok(Some(tile(dims, RESIDENTS[usize::from(loads > MANY_LOADS)], options)))
 }
 
-/// The tile of one launch with a window of unknown height, which moves along its own loop as it does along a thread's points: all of them use a row of elements that is loaded once.
+/// The tile of one launch with a window of unknown height, which moves along its own loop as it does along a
+/// thread's points: all of them use a row of elements that is loaded once.
 fn sliding(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Option<Tile>> {
     let n = site.members.len();
     if n < 2 || !(site.host.is_empty() || options.neighbours_in_steps) {
@@ -124,8 +132,9 @@ fn deepest(site: &Site) -> Result<usize> {
     Ok(found.iter().map(|l| l.path.len()).max().unwrap_or(0))
 }
 
-/// What points along a member load for a row of a window, and whether some of it is the same for all of them: the iteration moves it as the point does. (What depends on
-/// the iteration alone differs, as points are at different ones.)
+/// What points along a member load for a row of a window, and whether some of it is the same for all of them:
+/// the iteration moves it as the point does. (What depends on the iteration alone differs, as points are at
+/// different ones.)
 fn row_loads(reads: &Reads, n: usize, m: usize, points: usize) -> (usize, bool) {
     let (mut loads, mut moves) = (0, false);
     for ((_, inputs, _), at) in reads {
@@ -231,7 +240,8 @@ impl Moved {
         self.reads.iter().map(|((_, inputs, _), at)| shared(inputs, at)).sum()
     }
 
-    /// Whether a window that lies along the lanes moves along a member: a point reads what its neighbour reads in another iteration.
+    /// Whether a window that lies along the lanes moves along a member: a point reads what its neighbour
+    /// reads in another iteration.
     fn slides(&self, m: usize) -> bool {
         self.reads.iter().any(|((_, inputs, _), at)| {
             let step: Vec<_> = inputs.iter().map(|c| c[m]).collect();
@@ -279,9 +289,10 @@ fn extent(set: &isl::Set, dim: i32) -> Result<Option<(i64, i64)>> {
     Ok(set.clone().dim_min_val(dim)?.to_i64().zip(set.dim_max_val(dim)?.to_i64()))
 }
 
-/// What a point reads, its instances, and the instructions of their divisions and functions; `None` if that is not known, or differs between points. Of a loop of unknown
-/// length that is the innermost one it is what `unrolled` iterations read, of others what one does; zero: such loops are not known. `along`: the number of a loop of
-/// unknown length, not the innermost one, whose steps come behind those of the members.
+/// What a point reads, its instances, and the instructions of their divisions and functions; `None` if that
+/// is not known, or differs between points. Of a loop of unknown length that is the innermost one it is what
+/// `unrolled` iterations read, of others what one does; zero: such loops are not known. `along`: the number
+/// of a loop of unknown length, not the innermost one, whose steps come behind those of the members.
 pub(super) fn reads(
     scop: &Scop,
     options: &MapOptions,
@@ -373,7 +384,8 @@ mod tests {
         Some(k.block.iter().zip(&t.dims).map(|(b, d)| (b.size, d.points)).collect())
     }
 
-    /// A window of `h` by `w` elements around each point of three dimensions, and what else the statement reads.
+    /// A window of `h` by `w` elements around each point of three dimensions, and what else the statement
+    /// reads.
     fn window(h: &str, w: &str, more: &str) -> String {
         format!(
             "param n m; array A n n n; array B n n n; array f n n;
@@ -405,7 +417,8 @@ mod tests {
             (window("2", "2", ""), None),
             (window("2", "5", ""), None),
             (window("2", "5", ", f[p,q]"), columns.clone()),
-            // Windows of a height that is not known: points share rows, but not weights, which change from row to row.
+            // Windows of a height that is not known: points share rows, but not weights, which change from
+            // row to row.
             (window("m", "3", ""), columns.clone()),
             (window("m", "m", ""), Some(vec![(1, 1), (4, 8), (32, 1)])),
             (window("m", "3", ", f[p,q]"), None),
@@ -419,7 +432,8 @@ mod tests {
             ),
             // The plane that is written is not known to be another one.
             (format!("param n m p; array A 2 n n n; for t : 0 <= t < m {{ {} }}", planes("p")), None),
-            // Loops of unknown length: along rows weights are shared only, along columns what iterations side by side read.
+            // Loops of unknown length: along rows weights are shared only, along columns what iterations side
+            // by side read.
             (
                 "param n r; array A n n; array B n n; array f n;
                  for i : 0 <= i < n { for j : r <= j < n - r { for k : -r <= k <= r { S : B[i,j] = A[i,j+k], f[k+r]; } } }"

@@ -1,7 +1,8 @@
-//! Shared memory: which reads of a strip of the innermost sequential loop go through buffers, and where the copies run.
+//! Shared memory: which reads of a strip of the innermost sequential loop go through buffers, and where the
+//! copies run.
 //!
-//! A buffer holds the elements that all points of a block read in one strip: a box of constant size, for references with one and the same
-//! function of point and loops.
+//! A buffer holds the elements that all points of a block read in one strip: a box of constant size, for
+//! references with one and the same function of point and loops.
 
 use super::super::launch::{Launched, product};
 use super::super::site::Site;
@@ -17,7 +18,8 @@ use pollyrs_scop::{AccessKind, ArrayId, Scop, StmtId};
 use std::collections::BTreeMap;
 
 const WARP: u32 = 32;
-/// Statements with guards in one loop of which each may be the one that does not run: code of its own for each.
+/// Statements with guards in one loop of which each may be the one that does not run: code of its own for
+/// each.
 const MOST_GUARDED: usize = 3;
 
 /// Strips innermost sequential loops and puts copies in front of the strips.
@@ -130,8 +132,9 @@ impl OperandTiles<'_> {
         Ok(Some((child.under(vec![strip_member]), copies)))
     }
 
-    /// The strips in which no guard keeps a point of the launch from an instance of `domain`; `None` if these are all. And those in which one statement with
-    /// a guard does not run at all, and the rest as well as ever: where one of two statements runs, as for the elements of a symmetric matrix, a strip of the
+    /// The strips in which no guard keeps a point of the launch from an instance of `domain`; `None` if these
+    /// are all. And those in which one statement with a guard does not run at all, and the rest as well as
+    /// ever: where one of two statements runs, as for the elements of a symmetric matrix, a strip of the
     /// first kind is never there.
     fn unguarded(
         &self,
@@ -271,9 +274,10 @@ impl OperandTiles<'_> {
             return Ok(None);
         }
         let Some(bounds) = self.elements(array, &along, &alone)? else { return Ok(None) };
-        // The fastest dimension of the buffer is one along which threads differ; fragments are read without conflicts in either order, and
-        // copies are wider in that of the array. Where most threads only help, the others add up, and what such a thread reads in iterations
-        // side by side are vectors; but lanes of a whole warp read as much at a time as they can either way, and rows are copied as they are.
+        // The fastest dimension of the buffer is one along which threads differ; fragments are read without
+        // conflicts in either order, and copies are wider in that of the array. Where most threads only help,
+        // the others add up, and what such a thread reads in iterations side by side are vectors; but lanes
+        // of a whole warp read as much at a time as they can either way, and rows are copied as they are.
         let iterates = rows.iter().position(|r| r.inputs[n + outer] != 0);
         let of_lanes = |m: &Option<usize>| m.is_some_and(|m| self.tile.dims[m].tile() >= WARP);
         let fast = match along.iter().rposition(|a| a.is_some()) {
@@ -284,7 +288,8 @@ impl OperandTiles<'_> {
         };
         let mut order: Vec<usize> = (0..size.len()).filter(|d| *d != fast).collect();
         order.push(fast);
-        // Rows start at multiples of 16 bytes; fragments of four iterations hit different banks with twice as much.
+        // Rows start at multiples of 16 bytes; fragments of four iterations hit different banks with twice as
+        // much.
         let bytes = self.scop.array(array).elem.bytes().max(1);
         let padding = if self.tile.products { 32 } else { 16_u32 };
         Ok(Some(SharedGroup {
@@ -299,11 +304,12 @@ impl OperandTiles<'_> {
         }))
     }
 
-    /// The member with which a subscript moves within the tile, and whether it is that member's coordinate; none if it stays. `None` where its distance
-    /// to the first one in the buffer depends on more.
+    /// The member with which a subscript moves within the tile, and whether it is that member's coordinate;
+    /// none if it stays. `None` where its distance to the first one in the buffer depends on more.
     ///
-    /// A subscript that moves with the point within the tile keeps its distance to the first one in the buffer whatever else it depends
-    /// on, if that is the same for all points and iterations that use a buffer: the window of a convolution moves as a whole.
+    /// A subscript that moves with the point within the tile keeps its distance to the first one in the
+    /// buffer whatever else it depends on, if that is the same for all points and iterations that use a
+    /// buffer: the window of a convolution moves as a whole.
     fn moving(&self, r: &Row, outer: usize) -> Option<Option<(usize, bool)>> {
         let n = self.tile.dims.len();
         let moving: Vec<_> = (0..n).filter(|m| r.inputs[*m] != 0 && self.tile.dims[*m].tile() > 1).collect();
@@ -353,8 +359,8 @@ impl OperandTiles<'_> {
         Ok((first, extent))
     }
 
-    /// Least and largest subscripts of the elements that the launch reads: a box, or what is between the first and the last of them. `None` where these
-    /// are no elements that may be read.
+    /// Least and largest subscripts of the elements that the launch reads: a box, or what is between the
+    /// first and the last of them. `None` where these are no elements that may be read.
     fn elements(
         &self,
         array: ArrayId,

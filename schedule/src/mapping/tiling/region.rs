@@ -173,7 +173,8 @@ impl Uneven {
                 };
                 hulls.insert(*l, all);
             }
-            // Statements of one loop run in the same tiles: a condition on the tile would be inside of the loop.
+            // Statements of one loop run in the same tiles: a condition on the tile would be inside of the
+            // loop.
             if let Some(l) = r.loops.last() {
                 let own = of_tile.clone().params()?;
                 let all = match tiles.remove(l) {

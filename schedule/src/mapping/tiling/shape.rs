@@ -14,13 +14,15 @@ use pollyrs_scop::{AccessKind, ArrayId, ElemType, Scop};
 const MAX_INSTANCES: usize = 256;
 /// The same, of instances outside of loops.
 const MAX_SINGLE: usize = 512;
-/// A kernel with more instructions of divisions and functions in a loop's unrolled instances is not tiled: its time is theirs, and registers spill (`s += expf(a - b)` at 64
-/// points: 808 bytes, a quarter of a minute of ptxas; a remainder of integers at 64: 1,348 bytes, 3 s).
+/// A kernel with more instructions of divisions and functions in a loop's unrolled instances is not tiled:
+/// its time is theirs, and registers spill (`s += expf(a - b)` at 64 points: 808 bytes, a quarter of a minute
+/// of ptxas; a remainder of integers at 64: 1,348 bytes, 3 s).
 pub(super) const MAX_BULK: usize = 1024;
 /// The same, of instances outside of loops.
 const MAX_SINGLE_BULK: usize = 4096;
 
-/// The tiles to choose from, largest first; x and the other member with reuse are tiled. None if there is no reuse.
+/// The tiles to choose from, largest first; x and the other member with reuse are tiled. None if there is no
+/// reuse.
 pub(super) fn shapes(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Vec<Tile>> {
     let tiles = reusing(scop, options, site)?;
     if !tiles.is_empty() || options.tiling.is_none() {
@@ -45,7 +47,8 @@ struct Reuse {
     /// Nothing but fused products is in loops; some statement there waits for its own last operation.
     products: bool,
     chained: bool,
-    /// Arrays, for each member whether it leaves the element as it is, and at which points and iterations it is read.
+    /// Arrays, for each member whether it leaves the element as it is, and at which points and iterations it
+    /// is read.
     operands: Vec<(ArrayId, Vec<bool>, isl::Set)>,
 }
 
@@ -137,7 +140,8 @@ impl Reuse {
         Ok(())
     }
 
-    /// Of x, the last member, and another one that each leave elements as they are that the other does not, the other.
+    /// Of x, the last member, and another one that each leave elements as they are that the other does not,
+    /// the other.
     fn other_member(&self) -> Option<usize> {
         let x = self.of_member.len() - 1;
         let differs = |a: usize, b: usize| self.of_member[a].iter().any(|r| !self.of_member[b].contains(r));
@@ -170,7 +174,8 @@ fn reusing(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Vec<Tile>> 
         (false, 0..=4) => &sizes.narrow,
         (false, _) => &sizes.wide,
     };
-    // The small shape has registers for sums and the operands of one product; with more it spills (syr2k: 2,468 bytes), and only costs time to compile.
+    // The small shape has registers for sums and the operands of one product; with more it spills (syr2k:
+    // 2,468 bytes), and only costs time to compile.
     let list = if reuse.operands.len() > 2 && list.len() > 1 { &list[..1] } else { list.as_slice() };
     let mut out = Vec::new();
     for s in list.iter().filter(|s| reuse.fits((s.points[0] * s.points[1]) as usize)) {
@@ -206,11 +211,13 @@ fn reusing(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Vec<Tile>> 
 pub(super) enum Fastest {
     /// One of the tiles.
     One(usize),
-    /// The first of two for points below this value of the member where they may be cut, the second for the others.
+    /// The first of two for points below this value of the member where they may be cut, the second for the
+    /// others.
     Cut(i64),
 }
 
-/// The best for boxes of a known size; `cut` is the member along which the points may be parted between two shapes.
+/// The best for boxes of a known size; `cut` is the member along which the points may be parted between two
+/// shapes.
 pub(super) fn fastest(
     tiles: &[Tile],
     cut: Option<usize>,
@@ -262,7 +269,8 @@ mod tests {
     use super::super::super::tile::{TileShape, TilingOptions};
     use super::*;
 
-    /// Products of matrices on an H200: rows, columns, and milliseconds with large and with small tiles (`bench/notes/002-matrix-products.md`).
+    /// Products of matrices on an H200: rows, columns, and milliseconds with large and with small tiles
+    /// (`bench/notes/002-matrix-products.md`).
     type Measured = (u64, u64, f64, f64);
     const FLOAT: [Measured; 11] = [
         (1024, 1024, 0.119, 0.075),
@@ -292,8 +300,8 @@ mod tests {
         (4101, 4099, 3.107, 3.242),
     ];
 
-    /// Products of matrices on an H200 (`bench/notes/002-matrix-products.md`): rows, columns, and milliseconds in large tiles, in small ones, and cut behind this number of
-    /// rows of large tiles.
+    /// Products of matrices on an H200 (`bench/notes/002-matrix-products.md`): rows, columns, and
+    /// milliseconds in large tiles, in small ones, and cut behind this number of rows of large tiles.
     type MeasuredCut = (u64, u64, f64, f64, u64, f64);
     const FLOAT_CUT: [MeasuredCut; 8] = [
         (4101, 4099, 3.672, 3.715, 32, 3.513),

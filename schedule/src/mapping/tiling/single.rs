@@ -1,8 +1,10 @@
-//! A sum in order that nothing runs beside: one thread adds up, and the rest of its block brings the operands.
+//! A sum in order that nothing runs beside: one thread adds up, and the rest of its block brings the
+//! operands.
 //!
-//! A thread that loads what it adds waits for memory every few additions, although it knows all addresses. Here the loads are a block's, in strips to shared memory, a
-//! strip ahead of the one that is added up, as in [`super::stream`]; so the sum takes what its additions wait for each other. To be tiled, the kernel gets a member
-//! that is zero everywhere: its only point.
+//! A thread that loads what it adds waits for memory every few additions, although it knows all addresses.
+//! Here the loads are a block's, in strips to shared memory, a strip ahead of the one that is added up, as in
+//! [`super::stream`]; so the sum takes what its additions wait for each other. To be tiled, the kernel gets a
+//! member that is zero everywhere: its only point.
 //!
 //! # Example
 //! `s += a[i]` over 65536 floats by one thread: 16 strips of 4096.
@@ -16,7 +18,8 @@ use crate::Result;
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, ArrayId, Scop};
 
-/// The site with its point, and the tile; `None` if no innermost loop reads consecutive elements that the launch does not write.
+/// The site with its point, and the tile; `None` if no innermost loop reads consecutive elements that the
+/// launch does not write.
 pub(super) fn shape(scop: &Scop, site: &Site) -> Result<Option<(Site, Tile)>> {
     if !site.members.is_empty() || site.nest || site.inner.depth() == 0 {
         return Ok(None);

@@ -1,15 +1,19 @@
 //! Kernels with few points that each run through many operands: rows and columns of matrix-vector products.
 //!
-//! A sum keeps its order, so one thread runs it, and a few thousand threads cannot keep enough loads in flight; along a row neighbouring threads do not
-//! even read neighbouring elements. Here a warp computes 32 points, and the block's other warps only help to bring the strips of the operands to
-//! shared memory, in wide, coalesced loads, a strip ahead of the one that is computed.
+//! A sum keeps its order, so one thread runs it, and a few thousand threads cannot keep enough loads in
+//! flight; along a row neighbouring threads do not even read neighbouring elements. Here a warp computes 32
+//! points, and the block's other warps only help to bring the strips of the operands to shared memory, in
+//! wide, coalesced loads, a strip ahead of the one that is computed.
 //!
-//! Where there are fewer blocks than multiprocessors, half as many points make a block, and a strip has twice as many of their elements: as much is on its
-//! way for each block, and there are more. (On an H200, milliseconds of `mvt` at 2000 and 4000, doubles: 0.096 and 0.151 with 32 points, 0.046 and 0.097 with
-//! 16, 0.062 and 0.181 with 8; at 8000, where there are two blocks of 32 for each multiprocessor, 0.294, 0.348 and 0.552.)
+//! Where there are fewer blocks than multiprocessors, half as many points make a block, and a strip has twice
+//! as many of their elements: as much is on its way for each block, and there are more. (On an H200,
+//! milliseconds of `mvt` at 2000 and 4000, doubles: 0.096 and 0.151 with 32 points, 0.046 and 0.097 with 16,
+//! 0.062 and 0.181 with 8; at 8000, where there are two blocks of 32 for each multiprocessor, 0.294, 0.348
+//! and 0.552.)
 //!
 //! # Example
-//! `y[i] += A[i][j] * x[j]` at n = 8000: 250 blocks of 256 threads; a strip is 32 × 128 elements of A, 16 KiB, twice in shared memory.
+//! `y[i] += A[i][j] * x[j]` at n = 8000: 250 blocks of 256 threads; a strip is 32 × 128 elements of A, 16
+//! KiB, twice in shared memory.
 
 use super::super::launch::values;
 use super::super::site::Site;
@@ -23,14 +27,18 @@ use std::collections::BTreeMap;
 
 /// Points of a block: a warp computes.
 const POINTS: u32 = 32;
-/// Threads of a block, most of them helpers, and blocks of a multiprocessor: four of 256 have as many strips on their way as two of 512 have threads for, and four warps that compute.
-/// (On an H100, 16384 rows of 1024 floats: 0.028 and 0.049 ms of a count, 0.034 and 0.054 of the place of the largest, 0.079 and 0.134 of sums of exponentials.)
+/// Threads of a block, most of them helpers, and blocks of a multiprocessor: four of 256 have as many strips
+/// on their way as two of 512 have threads for, and four warps that compute. (On an H100, 16384 rows of 1024
+/// floats: 0.028 and 0.049 ms of a count, 0.034 and 0.054 of the place of the largest, 0.079 and 0.134 of
+/// sums of exponentials.)
 pub(super) const THREADS: u32 = 256;
 pub(super) const RESIDENTS: u32 = 4;
-/// The same where half a warp computes: few blocks, each of which needs all threads. (Weighted sums of 65536 rows, 256 columns: 1.49 ms, with the former 2.79.)
+/// The same where half a warp computes: few blocks, each of which needs all threads. (Weighted sums of 65536
+/// rows, 256 columns: 1.49 ms, with the former 2.79.)
 const THREADS_OF_FEW: u32 = 512;
 const RESIDENTS_OF_FEW: u32 = 2;
-/// Bytes of the elements of a strip in all streams: what a set of buffers has room for, without padding and vectors.
+/// Bytes of the elements of a strip in all streams: what a set of buffers has room for, without padding and
+/// vectors.
 pub(super) const STRIP_BYTES: u32 = 16 * 1024;
 /// With padding and vectors: half of what every device has for a block.
 pub(super) const SHARED_BYTES: u32 = 24 * 1024;
@@ -42,8 +50,9 @@ const LEAST_STRIPS: i64 = 2;
 /// An array and its subscripts.
 type Read = (ArrayId, Vec<Row>);
 
-/// The tile of a kernel with streams: reads whose elements are different ones for each point and each iteration of a loop. Where several members are
-/// parallel, neighbouring threads have to be rows apart, and neighbouring iterations next to each other: sums along the last dimension.
+/// The tile of a kernel with streams: reads whose elements are different ones for each point and each
+/// iteration of a loop. Where several members are parallel, neighbouring threads have to be rows apart, and
+/// neighbouring iterations next to each other: sums along the last dimension.
 pub(super) fn shape(scop: &Scop, site: &Site) -> Result<Option<Tile>> {
     let Some(last) = site.members.len().checked_sub(1) else { return Ok(None) };
     let mut found = Vec::new();
@@ -120,8 +129,8 @@ fn strip(points: u32, bytes: u32) -> u32 {
     1 << (STRIP_BYTES / points / bytes).max(1).ilog2()
 }
 
-/// The tile for launches that have no block of `tile` for each multiprocessor, and the condition `[params, _h*] -> { : ... }` on their points: half a warp
-/// computes, and strips are twice as long.
+/// The tile for launches that have no block of `tile` for each multiprocessor, and the condition
+/// `[params, _h*] -> { : ... }` on their points: half a warp computes, and strips are twice as long.
 pub(super) fn few(
     tile: &Tile,
     bounds: &[(isl::PwAff, isl::PwAff)],

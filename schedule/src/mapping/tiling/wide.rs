@@ -1,15 +1,19 @@
 //! Kernels that wait for memory: a thread takes several points, as many as keep enough bytes on their way.
 //!
-//! A multiprocessor needs some 16 bytes on their way a thread to use all of the memory's rate (Little's law: rate times latency, over all threads that it
-//! holds). Points of less take several of them a thread, so far from each other that each access of a warp stays one piece of memory: along the lanes a
-//! block's width apart, along rows a block's height. Threads all of whose points exist run code without conditions, where loads of all points come first.
+//! A multiprocessor needs some 16 bytes on their way a thread to use all of the memory's rate (Little's law:
+//! rate times latency, over all threads that it holds). Points of less take several of them a thread, so far
+//! from each other that each access of a warp stays one piece of memory: along the lanes a block's width
+//! apart, along rows a block's height. Threads all of whose points exist run code without conditions, where
+//! loads of all points come first.
 //!
-//! Where what is written lies along one member and what is read along another one (transpositions), lanes lie along both, and a thread's points are consecutive
-//! where it writes: reads use whole sectors of 32 bytes, writes are vectors of 16.
+//! Where what is written lies along one member and what is read along another one (transpositions), lanes lie
+//! along both, and a thread's points are consecutive where it writes: reads use whole sectors of 32 bytes,
+//! writes are vectors of 16.
 //!
 //! # Example
-//! `a[i] = b[i] ^ 255` over bytes: 16 points a thread, a block of 256 threads has 4096, thread `t` those at `t`, `t + 256`, ….
-//! `a[j][i] = b[i][j]` over floats: 8 lanes along `j`, 4 along `i`, four consecutive `i` a thread.
+//! `a[i] = b[i] ^ 255` over bytes: 16 points a thread, a block of 256 threads has 4096, thread `t` those at
+//! `t`, `t + 256`, …. `a[j][i] = b[i][j]` over floats: 8 lanes along `j`, 4 along `i`, four consecutive `i` a
+//! thread.
 
 use super::super::options::MapOptions;
 use super::super::site::Site;
@@ -36,7 +40,8 @@ const THREADS: [u32; 2] = [8, 32];
 const WARP: u32 = 32;
 /// Bytes that memory moves at least.
 const SECTOR: u32 = 32;
-/// Values of the last three members that [`planes`] need, in tiles: so that at most a third of the code with conditions runs, and lanes with points are the most.
+/// Values of the last three members that [`planes`] need, in tiles: so that at most a third of the code with
+/// conditions runs, and lanes with points are the most.
 const LEAST_OF_PLANES: [[u32; 2]; 3] = [[2, 1], [1, 1], [3, 4]];
 /// Blocks of 256 threads on a multiprocessor: half of its threads and 64 registers each.
 const RESIDENTS: u32 = 4;
@@ -136,8 +141,8 @@ fn moved(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Option<Moved>
     Ok(Some(Moved { bytes: arrays.values().sum(), loads, shared, accesses }))
 }
 
-/// The loads of statements without loops, and the instructions of their divisions and functions. What is read may be chosen by data: points outside of the box read what one in it
-/// does.
+/// The loads of statements without loops, and the instructions of their divisions and functions. What is read
+/// may be chosen by data: points outside of the box read what one in it does.
 fn counted(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Option<(usize, usize)>> {
     let (mut loads, mut bulk) = (0, 0);
     for set in site.domain.sets()? {
@@ -211,8 +216,9 @@ fn along(moved: &Moved, n: usize) -> Option<Vec<Shape>> {
     Some(dims)
 }
 
-/// For rows of few members of three, as channels by pixels of an image: a thread's points lie along the member outside of both. The tile in place of one that
-/// needs many rows ([`along`]), and the condition `[params, _h*] -> { : ... }` under which most lanes have points.
+/// For rows of few members of three, as channels by pixels of an image: a thread's points lie along the
+/// member outside of both. The tile in place of one that needs many rows ([`along`]), and the condition
+/// `[params, _h*] -> { : ... }` under which most lanes have points.
 pub(super) fn planes(
     scop: &Scop,
     tile: &Tile,
@@ -266,7 +272,8 @@ mod tests {
     use crate::testing::scop;
     use pollyrs_scop::ElemType;
 
-    /// Threads, points of a thread and consecutive ones by dimension of the first kernel with tiles; with elements of these types.
+    /// Threads, points of a thread and consecutive ones by dimension of the first kernel with tiles; with
+    /// elements of these types.
     fn shape(text: &str, elem: ElemType) -> Option<Vec<[u32; 3]>> {
         let mut scop = scop(&format!("param n m; {text}"));
         scop.arrays.iter_mut().for_each(|a| a.elem = elem);

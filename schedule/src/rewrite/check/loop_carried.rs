@@ -1,6 +1,6 @@
-//! The rule for elements that cells took the place of ([`LoopCarried`]): a statement `S` of the original reads an
-//! element of `Y` and writes one. It reads a cell of `X` now and writes one, too. `Before` copies an element
-//! of `Y` to `X`; `Behind`, if there is one, copies `X` to `Y` in place of what `S` wrote.
+//! The rule for elements that cells took the place of ([`LoopCarried`]): a statement `S` of the original
+//! reads an element of `Y` and writes one. It reads a cell of `X` now and writes one, too. `Before` copies an
+//! element of `Y` to `X`; `Behind`, if there is one, copies `X` to `Y` in place of what `S` wrote.
 //!
 //! 1. *Form.* `S` is the original one, but that its load is a read of `X`, and that what is stored is written
 //!    to `X` as well, or instead. Copies are no more than that; nothing else touches `X`. In an instance the

@@ -1,4 +1,5 @@
-//! One cut of the running totals of a loop: cells for each part, the statements that find what a part begins with, and the totals on parts.
+//! One cut of the running totals of a loop: cells for each part, the statements that find what a part begins
+//! with, and the totals on parts.
 
 use super::graft::Graft;
 use super::{Groups, Totals, groups, members_of_loop, total_of};
@@ -19,7 +20,8 @@ const RUNS: [u32; 4] = [16, 64, 64, 32];
 /// The same of totals along rows, of which there may be many: fewer parts of each.
 const RUNS_OF_MANY: [u32; 4] = [32, 64, 64, 32];
 
-/// The SCoP with the totals cut once, with parts for each iteration of the loops around, or for those that run side by side.
+/// The SCoP with the totals cut once, with parts for each iteration of the loops around, or for those that
+/// run side by side.
 pub(super) fn cut_into(scop: &Scop, deps: &Dependences, of: &Totals, shared: bool) -> Result<Option<Made>> {
     let at = of.first.outer;
     let runs = if at == 0 { RUNS } else { RUNS_OF_MANY };

@@ -1,5 +1,5 @@
-//! The new statements of running totals that were cut, put into the schedule: what the loop waits for, the sums of the parts, what
-//! each part begins with, the parts, and what waits for the loop.
+//! The new statements of running totals that were cut, put into the schedule: what the loop waits for, the
+//! sums of the parts, what each part begins with, the parts, and what waits for the loop.
 
 use super::Groups;
 use crate::planted::planted;

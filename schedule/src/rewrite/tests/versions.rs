@@ -69,7 +69,8 @@ fn the_proof_of_divisions_sees_mistakes() {
     });
 }
 
-/// Sums of rows that a block has are in parts, for sizes for which there are such rows; not where the order of all counts.
+/// Sums of rows that a block has are in parts, for sizes for which there are such rows; not where the order
+/// of all counts.
 #[test]
 fn sums_of_rows_are_in_parts() {
     for (regroups, arrays) in [(true, 4), (false, 3)] {
