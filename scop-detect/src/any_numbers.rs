@@ -125,7 +125,8 @@ impl Builder<'_> {
         self.spread_remainder(ops)
     }
 
-    /// The same by a divisor that scalar evolution has multiplied out, or narrowed: `x - (x / (m + 1)) - m * (x / (m + 1))`.
+    /// The same by a divisor that scalar evolution has multiplied out, or narrowed:
+    /// `x - (x / (m + 1)) - m * (x / (m + 1))`.
     fn spread_remainder(&mut self, ops: &[ScevExpr]) -> Option<Taken> {
         for o in ops {
             let (by, x) = scaled(o);

@@ -298,8 +298,8 @@ impl Builder<'_> {
         Ok(domain)
     }
 
-    /// The same of the parameters in `offset`, whatever `domain` says of them itself: `max(m, 0) / 4` is positive, or
-    /// `m` is less than 4.
+    /// The same of the parameters in `offset`, whatever `domain` says of them itself: `max(m, 0) / 4` is
+    /// positive, or `m` is less than 4.
     pub fn with_quotients_of(&mut self, mut domain: Set, offset: &Polynomial) -> Result<Set, Stop> {
         for symbol in offset.symbols() {
             let Symbol::Param(index) = symbol else { continue };
@@ -321,8 +321,8 @@ impl Builder<'_> {
         Ok(domain)
     }
 
-    /// What holds of parameter `index`, if it is `x / c`, rounded to 0: `c * p <= x < c * p + c` where it is positive,
-    /// and what else it may be.
+    /// What holds of parameter `index`, if it is `x / c`, rounded to 0: `c * p <= x < c * p + c` where it is
+    /// positive, and what else it may be.
     fn between_multiples(&mut self, index: usize) -> Result<Option<(Set, Set)>, Stop> {
         let entry = &self.params[index];
         if entry.inspected {
@@ -333,8 +333,8 @@ impl Builder<'_> {
         let (dividend, by, unsigned) = match divided_by_number(&e) {
             Some((x, by)) => (x.clone(), by, true),
             None => match rounded(&e) {
-                // A negative number that is extended without its sign would be positive. Of the iteration that the
-                // region is in, where the division lies in a loop around it.
+                // A negative number that is extended without its sign would be positive. Of the iteration
+                // that the region is in, where the division lies in a loop around it.
                 Some((v, by)) if !matches!(e.kind, ScevKind::ZeroExtend(_)) => {
                     (self.an.scev(ir::operand(v, 0), self.scope(v, &place)), by, false)
                 }

@@ -200,9 +200,9 @@ impl Builder<'_> {
         Ok(None)
     }
 
-    /// The accesses with the products of a size and a counter of few values as a case for each value, where that has a shape
-    /// that is always right, or mostly where there is no other: of four parts of `q = n / 4` elements that a loop goes
-    /// through in `x[i * n + part * q + j]`, and another one as rows of `n`.
+    /// The accesses with the products of a size and a counter of few values as a case for each value, where
+    /// that has a shape that is always right, or mostly where there is no other: of four parts of `q = n / 4`
+    /// elements that a loop goes through in `x[i * n + part * q + j]`, and another one as rows of `n`.
     fn spelled(
         &mut self,
         base: Value,
@@ -241,7 +241,8 @@ impl Builder<'_> {
         Ok(None)
     }
 
-    /// An access with the values of products of a parameter and a counter of few values; `None` where there are none.
+    /// An access with the values of products of a parameter and a counter of few values; `None` where there
+    /// are none.
     fn spelled_products(&mut self, r: &Raw) -> Result<Option<Raw>, Stop> {
         let mut quasi = r.quasi.clone();
         let mut offset = Polynomial::zero();
