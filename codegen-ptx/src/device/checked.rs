@@ -35,6 +35,8 @@ const WRITE: u32 = 1;
 const MAY_BE_UNUSED: u32 = 2;
 /// A store that combines with what is there, as one operation.
 const UPDATE: u32 = 4;
+/// A store that may give elements the values that they have.
+const MAY_KEEP: u32 = 8;
 /// `PollyrsEmuSite::argument` of shared memory, and where the array is not known.
 const SHARED_MEMORY: u32 = u32::MAX;
 const ANY_ARRAY: u32 = u32::MAX - 1;
@@ -394,7 +396,11 @@ impl Checker {
     /// The `PollyrsEmuSite` of an instruction.
     fn site(&mut self, i: Value, flags: u32, argument: u32) -> Value {
         let (what, array, spare) = said(i);
-        let flags = if spare && flags & WRITE == 0 { flags | MAY_BE_UNUSED } else { flags };
+        let flags = match (spare, flags & WRITE == 0) {
+            (false, _) => flags,
+            (true, true) => flags | MAY_BE_UNUSED,
+            (true, false) => flags | MAY_KEEP,
+        };
         let bytes = accessed(i).map_or(0, |(_, ty)| self.bytes(ty));
         let key = (what, array, flags, argument, bytes);
         if let Some(site) = self.sites.get(&key) {

@@ -359,7 +359,8 @@ impl Tile<'_> {
                 (ir.append_block(self.function, "store"), ir.append_block(self.function, "stored"));
             ir.cond_br(ok, store, next);
             ir.at_end(store);
-            self.note("the last step's value", b);
+            let array = self.plan.stencil.buffers[b].array;
+            ir.note_spare("the last step's value", &self.k.scop.array(array).display);
             ir.store_aligned(*v, to, align);
             ir.br(next);
             ir.at_end(next);

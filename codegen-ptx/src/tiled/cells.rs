@@ -30,6 +30,9 @@ use pollyrs_scop::{ArrayId, ElemType};
 /// it: without them batched products of 128 x 128 x 128 and a contraction took a tenth longer.
 const MANY_POINTS: usize = 128;
 
+/// What accesses are, for messages of the checked device.
+const COPY: &str = "a copy between an array and registers";
+
 /// Loads the registers of an array, or stores those of points in the box.
 pub(super) fn transfer(
     k: &mut KernelBuilder<'_>,
@@ -150,11 +153,15 @@ impl Cells {
         let cell = self.address(k, emit, point, which)?;
         let align = alignment(k, self.array);
         let Some(register) = register(k, self.array)? else { return internal("no register") };
-        ir.note("a copy between an array and registers", &k.scop.array(self.array).display);
-        let (from, to) = if load { (cell, register) } else { (register, cell) };
-        let (read, written) =
-            if load { (align.max(1), self.elem.bytes()) } else { (self.elem.bytes(), align) };
-        ir.store_aligned(ir.load_aligned(self.ty, from, read), to, written);
+        let array = &k.scop.array(self.array).display;
+        if load {
+            ir.note(COPY, array);
+            ir.store_aligned(ir.load_aligned(self.ty, cell, align.max(1)), register, self.elem.bytes());
+        } else {
+            let value = ir.load_aligned(self.ty, register, self.elem.bytes());
+            ir.note_spare(COPY, array);
+            ir.store_aligned(value, cell, align);
+        }
         Ok(())
     }
 
@@ -221,8 +228,9 @@ impl Cells {
             let Some(register) = register(k, self.array)? else { return internal("no register") };
             registers.push(register);
         }
-        ir.note("a copy between an array and registers", &k.scop.array(self.array).display);
+        let array = &k.scop.array(self.array).display;
         if load {
+            ir.note(COPY, array);
             let Some(values) = copies::load_own_vector(k, self.elem, width, cell) else {
                 return internal("a vector without a load");
             };
@@ -231,6 +239,7 @@ impl Cells {
             }
         } else {
             let values: Vec<_> = registers.into_iter().map(|r| ir.load_aligned(self.ty, r, bytes)).collect();
+            ir.note_spare(COPY, array);
             ir.store_aligned(ir.vector(self.ty, &values), cell, VECTOR_BYTES);
         }
         Ok(())

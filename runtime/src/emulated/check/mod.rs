@@ -21,6 +21,7 @@ pub mod shadow;
 
 pub use calls::Thread;
 
+use std::collections::HashMap;
 use std::ffi::{CStr, c_char};
 use std::fmt::Write;
 
@@ -49,6 +50,9 @@ pub struct Site {
 const MAY_BE_UNUSED: u32 = 2;
 /// A store that combines with what is there, as one operation: in any order with others of its kind.
 const UPDATE: u32 = 4;
+/// A store that gives elements which the program leaves alone the values that they have: tiles of fused steps
+/// write whole rows between the borders of all steps.
+const MAY_KEEP: u32 = 8;
 
 /// `PollyrsEmuSite::argument` of shared memory.
 const SHARED_MEMORY: u32 = u32::MAX;
@@ -83,6 +87,8 @@ struct Region {
     scratch: bool,
     held: bool,
     cells: Vec<Cell>,
+    /// What elements held before they were written, of those that only stores wrote which may keep them.
+    kept: HashMap<usize, Vec<u8>>,
     /// Sizes of all dimensions but the first; None: not known.
     inner: Option<Vec<i64>>,
 }
@@ -92,6 +98,35 @@ impl Region {
         let first = (address - self.begin) / self.element;
         let last = (address + bytes.max(1) - 1 - self.begin) / self.element;
         first as usize..last as usize + 1
+    }
+
+    /// The bytes of element `at` now.
+    fn bytes(&self, at: usize) -> &[u8] {
+        let offset = at as u64 * self.element;
+        let n = self.element.min(self.end - self.begin - offset) as usize;
+        // SAFETY: `placed` had this memory of the emulated device, which lives until the execution ends.
+        unsafe { std::slice::from_raw_parts((self.begin + offset) as *const u8, n) }
+    }
+
+    /// Element `at` is about to be written.
+    fn note_value(&mut self, at: usize, site: &Site) {
+        if site.flags & MAY_KEEP == 0 {
+            self.kept.remove(&at);
+        } else if !self.cells[at].written() {
+            let before = self.bytes(at).to_vec();
+            self.kept.insert(at, before);
+        }
+    }
+
+    /// Whether element `at` was written with the value that it had.
+    fn is_kept(&self, at: usize) -> bool {
+        self.kept.get(&at).is_some_and(|before| before == self.bytes(at))
+    }
+
+    /// Which elements come back, now or later.
+    fn returned(&self) -> Vec<bool> {
+        let (offset, bytes) = self.host.out_range().unwrap_or((0, 0));
+        returned_cells(&self.host.shape(), offset, bytes, self.element, self.cells.len())
     }
 }
 
@@ -161,6 +196,7 @@ impl Checker {
                 scratch,
                 held,
                 cells,
+                kept: HashMap::new(),
                 inner: None,
             });
         }
@@ -209,6 +245,9 @@ impl Checker {
     pub fn absorb(&mut self, other: &Checker) {
         for (own, theirs) in self.regions.iter_mut().zip(&other.regions) {
             let (Some(own), Some(theirs)) = (own, theirs) else { continue };
+            let fresh =
+                theirs.kept.iter().filter(|(at, _)| own.cells.get(**at).is_some_and(|cell| !cell.written()));
+            own.kept.extend(fresh.map(|(at, before)| (*at, before.clone())));
             own.cells.iter_mut().zip(&theirs.cells).for_each(|(cell, other)| cell.absorb(other));
         }
     }
@@ -335,6 +374,9 @@ impl Checker {
         }
         let mut undefined = false;
         for at in region.cell_range(address, bytes) {
+            if write.is_some() {
+                region.note_value(at, known);
+            }
             let cell = &mut region.cells[at];
             if known.flags & MAY_BE_UNUSED != 0 {
                 undefined |= cell.undefined() || cell.being_written(&self.clock, linear);
@@ -459,8 +501,10 @@ impl Checker {
     /// What the kernels wrote of memory that stays: address, bytes, and whether they have a value.
     pub fn held_writes(&self) -> impl Iterator<Item = (u64, u64, bool)> {
         self.regions.iter().flatten().filter(|region| region.held).flat_map(|region| {
+            let returned = region.returned();
+            let counts = move |at: usize| returned[at] || !region.is_kept(at);
             let written = region.cells.iter().enumerate().filter(|(_, cell)| cell.written());
-            written.map(|(at, cell)| {
+            written.filter(move |(at, _)| counts(*at)).map(|(at, cell)| {
                 let begin = region.begin + at as u64 * region.element;
                 (begin, region.element.min(region.end - begin), !cell.undefined())
             })
@@ -541,10 +585,8 @@ impl Checker {
             let Some(region) = region.as_ref().filter(|r| !r.scratch && !r.host.is_fault()) else {
                 continue;
             };
-            let (offset, bytes) = region.host.out_range().unwrap_or((0, 0));
             let shape = region.host.shape();
-            let returned = returned_cells(&shape, offset, bytes, region.element, region.cells.len());
-            for (at, (cell, returned)) in region.cells.iter().zip(returned).enumerate() {
+            for (at, (cell, returned)) in region.cells.iter().zip(region.returned()).enumerate() {
                 let element = || self.element(index, region.begin + at as u64 * region.element);
                 let changed_only = matches!(shape, Shape::Changed { .. });
                 if returned && !cell.written() && (!changed_only || cell.undefined()) {
@@ -554,7 +596,7 @@ impl Checker {
                         element()
                     ));
                 }
-                if cell.written() && !returned {
+                if cell.written() && !returned && !region.is_kept(at) {
                     // SAFETY: a constant of the program, or NULL.
                     let site =
                         unsafe { cell.last_write().site.as_ref() }.map_or_else(String::new, Site::what);
