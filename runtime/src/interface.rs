@@ -115,6 +115,8 @@ unsafe fn start(
 /// After a refusal that will be the answer to all executions no more of them need to ask.
 fn note_refusal(scop: Option<&'static Scop>, error: &Error) {
     let lasts = matches!(error, Error::DeviceOff | Error::Never | Error::NoCuda(_));
+    // All ranks ask the same.
+    let lasts = lasts && !registry::config().job.shares();
     if let Some(state) = scop.filter(|_| lasts && is_unwatched()).and_then(registry::state) {
         state.never_ask();
     }

@@ -27,6 +27,7 @@ mod execution;
 mod gpu;
 mod group;
 mod hold;
+mod hosts;
 mod interface;
 mod memory;
 mod process;

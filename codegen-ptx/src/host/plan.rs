@@ -78,9 +78,20 @@ impl Slots {
         let on_host =
             |a: &ArrayId| scop.array(*a).live_out() || matches!(scop.array(*a).kind, ArrayKind::Fault { .. });
         let live: Vec<ArrayId> = (0..scop.arrays.len()).map(ArrayId).filter(on_host).collect();
+        // Slots of parts are zero at first: ranks compare them as words, whatever is in the bytes behind a short value.
+        let scalar_slots = |name: &str| {
+            let slots = ir.alloca(i64_array(scalars as u64), name);
+            if plan.mapped.divides {
+                let slot = |at: usize| ir.byte_offset(slots, ir.int(8 * at as i64));
+                for at in 0..scalars {
+                    ir.store(ir.int(0), slot(at));
+                }
+            }
+            slots
+        };
         Slots {
             arrays: ir.alloca(i64_array(words), "pollyrs.arrays"),
-            scalars: ir.alloca(i64_array(scalars as u64), "pollyrs.scalars"),
+            scalars: scalar_slots("pollyrs.scalars"),
             slices: match plan.slices.iter().any(Option::is_some) {
                 true => ir.alloca(i64_array(2 * arrays.len().max(1) as u64), "pollyrs.slices"),
                 false => ir.null(),
@@ -90,7 +101,7 @@ impl Slots {
                 false => ir.null(),
             },
             part_scalars: match plan.fused.is_some() && plan.mapped.divides {
-                true => ir.alloca(i64_array(scalars as u64), "pollyrs.part.scalars"),
+                true => scalar_slots("pollyrs.part.scalars"),
                 false => ir.null(),
             },
             inspected: match scop.inspections.is_empty() {

@@ -13,6 +13,10 @@
 //! | `POLLYRS_RT_DEVICES` | `1` .. `64`, `all`, or a list of numbers with commas (`2,` is device 2 alone); by default 1, and `all` on emulated devices | Which devices share launches of programs that were compiled with the option `divide`: so many, the device of `POLLYRS_RT_CUDA_DEVICE` first, all that there are, or these, as the driver numbers them (see [`crate::group`]). |
 //! | `POLLYRS_RT_SHARE` | `0` (default), `1` | For tests: devices share launches however short these are, as emulated ones always do. |
 //! | `POLLYRS_RT_EMULATED_DEVICES` | `1` (default) .. `64` | How many emulated devices there are, each with memory of its own. |
+//! | `POLLYRS_RT_MPI` | `off` (default), `strict`, `local` | Ranks that a launcher of MPI starts run one program, and share the launches of programs that were compiled with the option `divide` (see [`crate::hosts`]). Where ranks go different ways the job ends with a message, or each goes on by itself as long as nothing is spread over them. |
+//! | `POLLYRS_RT_MPI_LIBRARY` | a path, by default `libmpi_abi.so.1` | The library with MPI's standard ABI. |
+//! | `POLLYRS_RT_MPI_COMPARE` | `0` (default), `1` | Ranks compare what they copy to their devices, byte for byte: different data end the job, addresses among them. |
+//! | `POLLYRS_RT_MPI_OUTPUT` | `first` (default), `all` | Which ranks' standard output is kept. |
 //! | `POLLYRS_RT_POOL` | MiB, by default a quarter of the device's memory | How much freed device memory is kept for the next execution; 0 keeps none, and arrays get exactly their size, for compute-sanitizer. |
 //! | `POLLYRS_RT_STAGING` | MiB, 4 by default | Results up to this size reach the program's memory only after all of them came from the device, so that even a failing copy leaves the original loop possible. |
 //! | `POLLYRS_RT_COPY_THREADS` | a number, by default 8 or the number of cores | How many threads take part in large copies from and to the device (see [`crate::gpu::ring`]); 0 leaves them to the driver. |
@@ -36,6 +40,7 @@ use std::str::FromStr;
 
 use crate::base::checks::Checks;
 use crate::base::faults::Faults;
+use crate::base::job::Job;
 use crate::base::settings::Reader;
 
 /// `POLLYRS_RT_DEVICE`.
@@ -210,6 +215,7 @@ pub struct Config {
     pub emulated_devices: usize,
     /// Devices share launches whether it pays or not.
     pub shares_always: bool,
+    pub job: Job,
     /// Bytes; None: a quarter of the device's memory.
     pub pool_bytes: Option<u64>,
     pub staging_bytes: u64,
@@ -293,6 +299,7 @@ impl Config {
                 |value| value.parse().ok().filter(|n| (1..=MAX_DEVICES).contains(n)),
                 "1, 2, ... 64",
             ),
+            job: Job::read(&mut reader),
             pool_bytes: reader.read(
                 "POLLYRS_RT_POOL",
                 None,
@@ -340,6 +347,7 @@ impl Config {
             // No result may reach the program's memory.
             config.overlap = Overlap::Off;
         }
+        config.job.adjust(&mut config.overlap, &mut config.late, &mut config.resident);
         config.complaints = reader.complaints(names);
         config
     }

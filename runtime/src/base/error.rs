@@ -94,6 +94,12 @@ pub enum Error {
     Awaited,
     #[error("the device's results are compared with the original loop's")]
     Compared,
+    #[error("rank {0} of the job runs the original loop")]
+    Elsewhere(usize),
+    #[error("the ranks of the job went different ways")]
+    Parted,
+    #[error("too little work to share with other ranks: {work} instances")]
+    TooLittle { work: f64 },
     #[error("injected fault: {operation} {count}")]
     Injected { operation: Operation, count: u64 },
     #[error("internal error of the run-time library: {0}")]

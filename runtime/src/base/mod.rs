@@ -7,6 +7,7 @@ pub mod checks;
 pub mod config;
 pub mod error;
 pub mod faults;
+pub mod job;
 pub mod planted;
 pub mod rows;
 pub mod settings;

@@ -87,6 +87,13 @@ pub const DIVIDED: [(&str, &str); 2] = [
     ("stale-part", "parts: what another device has written anew counts as there"),
 ];
 
+/// Mistakes where ranks share launches (`test/planted/parts.c`, on three ranks).
+pub const RANKS: [(&str, &str); 3] = [
+    ("rank-message", "ranks: nothing is sent from one rank's device to another one's"),
+    ("rank-snapshot", "ranks: each compares results with its own memory"),
+    ("rank-result", "ranks: results stay with the rank that has them"),
+];
+
 #[cfg(test)]
 thread_local! {
     /// The mistake that this thread makes.
@@ -97,7 +104,13 @@ thread_local! {
 #[cfg(any(test, feature = "planted"))]
 pub fn skips(mistake: &str) -> bool {
     debug_assert!(
-        MISTAKES.iter().chain(&SEEN).chain(&INSPECTED).chain(&DIVIDED).any(|(name, _)| *name == mistake),
+        MISTAKES
+            .iter()
+            .chain(&SEEN)
+            .chain(&INSPECTED)
+            .chain(&DIVIDED)
+            .chain(&RANKS)
+            .any(|(name, _)| *name == mistake),
         "{mistake}"
     );
     #[cfg(test)]

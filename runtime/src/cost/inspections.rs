@@ -57,7 +57,9 @@ fn with_left<T>(then: impl FnOnce(&mut HashMap<List, u32>) -> T) -> T {
 
 /// Whether a list is worth a look. Where the settings choose the side it always is.
 pub fn is_worth(config: &Config, list: List) -> bool {
-    config.device == DeviceChoice::Emulated || config.offload != Offload::Auto || may_pay(list)
+    let chosen = config.device == DeviceChoice::Emulated || config.offload != Offload::Auto;
+    // All ranks look at the same.
+    chosen || config.job.shares() || may_pay(list)
 }
 
 fn may_pay(list: List) -> bool {

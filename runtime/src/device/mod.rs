@@ -240,6 +240,17 @@ pub trait Queue {
         true
     }
 
+    /// Other ranks' devices become known. All ranks do it at once, before the first allocation.
+    fn meet(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// A snapshot of the program's memory, which results are compared with: that of the rank whose devices get it. (Between a
+    /// program's elements may be what is each rank's own, as addresses are.)
+    fn unify(&mut self, _snapshot: &mut [u8]) -> Result<()> {
+        Ok(())
+    }
+
     /// Of this execution: launches that devices shared, and bytes that moved between these.
     fn divided(&self) -> (u64, u64) {
         (0, 0)

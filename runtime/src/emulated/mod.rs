@@ -507,6 +507,32 @@ impl Member for EmulatedQueue {
         }
     }
 
+    unsafe fn receive(&mut self, to: u64, bytes: &[u8], known: &[u8]) -> Result<()> {
+        // SAFETY: the caller's promise; device memory is host memory.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to as *mut u8, bytes.len()) };
+        if let Some(checker) = &mut self.checker {
+            checker.learn(to, known);
+        }
+        if let Some((shadow, at)) = self.shadow_at(to) {
+            shadow.is_here(at..at + bytes.len(), true);
+        }
+        Ok(())
+    }
+
+    fn knowledge(&self, from: u64, bytes: u64) -> Vec<u8> {
+        self.checker.as_ref().map_or_else(Vec::new, |checker| checker.knowledge(from, bytes))
+    }
+
+    fn account(&self) -> Vec<u8> {
+        self.checker.as_ref().map_or_else(Vec::new, |checker| checker.account())
+    }
+
+    fn hear(&mut self, account: &[u8]) {
+        if let Some(checker) = &mut self.checker {
+            checker.hear(account);
+        }
+    }
+
     fn absorb(&mut self, other: &Self) {
         if let (Some(own), Some(theirs)) = (&mut self.checker, &other.checker) {
             own.absorb(theirs);

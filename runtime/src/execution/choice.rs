@@ -80,6 +80,19 @@ pub fn check_tables(scop: &Scop, arrays: &[Array]) -> Result<()> {
     Ok(())
 }
 
+/// Instances of statements that a core of the host runs in a tenth of a millisecond: as long as ranks take to agree, launch and tell
+/// each other what came of it.
+const LITTLE_WORK: f64 = 1e5;
+
+/// An error: an execution is too little for ranks to talk about, by what all of them know.
+pub fn is_much(config: &Config, work: f64, hold: Option<&Hold>) -> Result<()> {
+    let chosen = config.device == DeviceChoice::Emulated || config.offload != Offload::Auto;
+    match chosen || work >= LITTLE_WORK || hold.is_some_and(|hold| hold.holds()) {
+        true => Ok(()),
+        false => Err(Error::TooLittle { work }),
+    }
+}
+
 /// Whether the device is to be used: None if the settings say so, or what favoured it.
 pub fn choose(
     config: &Config,

@@ -51,6 +51,8 @@ impl Run<'_> {
     /// # Safety
     /// `scalars` as for [`Run::launch`]; the part touches and writes nothing else than the ranges say.
     pub unsafe fn part(&mut self, blocks: u64, scalars: *const u64, ranges: &[PartRange]) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.note_part(self.parts.kernel, blocks, scalars) };
         let Some(kernel) = self.scop.kernels().get(self.parts.kernel).filter(|_| self.error.is_none()) else {
             return Ok(());
         };

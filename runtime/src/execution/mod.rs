@@ -24,6 +24,7 @@ mod divided;
 mod faults;
 pub mod late;
 mod overlap;
+mod ranks;
 mod room;
 
 use std::ffi::c_int;
@@ -48,6 +49,7 @@ use crate::gpu::cuda::Device;
 use crate::gpu::queue::CudaQueue;
 use crate::group::Group;
 use crate::hold::{Hold, asked};
+use crate::hosts::{self, World};
 use crate::memory::guarded;
 use crate::memory::mappings;
 use crate::memory::packed::{self, Packed};
@@ -130,6 +132,8 @@ pub struct Run<'a> {
     config: &'static Config,
     scop: &'static Scop,
     queue: Box<dyn Queue>,
+    /// Ranks that share it.
+    world: Option<&'static World>,
     /// Where queue and held arrays come from, and go back to: of the thread that runs the execution, and of
     /// nobody else.
     hold: Option<&'a mut Hold>,
@@ -186,28 +190,31 @@ pub unsafe fn begin<'a>(
     let asked = asked::take(scop.cache().map_or(0, |slot| std::ptr::from_ref(slot) as usize));
     choice::check(config, scop, arrays)?;
     let state = registry::state(scop).ok_or_else(|| Error::Descriptor("no cache slot".into()))?;
-    let estimate = choice::choose(config, scop, state, work, arrays, hold.as_deref_mut())?;
-    choice::check_tables(scop, arrays)?;
-    check_apart(scop, arrays)?;
-    let packed = packed::check(scop, arrays)?;
-    if config.compare.is_some() && packed.iter().any(Option::is_some) {
-        return Err(Error::Incomparable);
+    let world = hosts::active(config);
+    if world.is_some() {
+        choice::is_much(config, work, hold.as_deref())?;
     }
-    let shared = mappings::check(scop, arrays, |array| hold.as_ref().is_some_and(|hold| hold.knows(array)))?;
-    for array in arrays {
-        if array.copied_in() && !hold.as_ref().is_some_and(|hold| hold.knows(array)) {
-            guarded::check_ends(array)?;
-        }
+    // SAFETY: the caller's promise.
+    let ready = prepare(config, (scop, state), work, arrays, hold.as_deref_mut(), world);
+    if let Some(world) = world {
+        ranks::agree_to_begin(world, config, (scop, work, arrays), ready.is_ok())
+            .map_err(|error| ready.as_ref().err().cloned().unwrap_or(error))?;
     }
+    let Prepared { estimate, packed, shared, opened } = ready?;
     let start = start.unwrap_or_else(Instant::now);
-    let (queue, aimed) = match hold.as_mut().and_then(|hold| hold.queue.take()) {
-        Some(queue) => (queue, false),
-        None => (open(config, scop, state)?, true),
+    let (queue, aimed) = match (opened, hold.as_mut().and_then(|hold| hold.queue.take())) {
+        (None, Some(queue)) => (queue, false),
+        (Some(mut queue), _) => {
+            queue.meet()?;
+            (queue, true)
+        }
+        (None, None) => return Err(Error::Internal("no queue".into())),
     };
     let mut run = Box::new(Run {
         config,
         scop,
         queue,
+        world,
         hold,
         arrays: arrays.iter().copied().map(Placed::nowhere).collect(),
         error: None,
@@ -239,40 +246,111 @@ pub unsafe fn begin<'a>(
         run.queue.aim(scop, &state.module)?;
     }
     run.check_room()?;
-    run.measured = estimate.is_some() && (run.hold.is_none() || state.learned.measures_held());
-    if run.measured && run.hold.is_some() {
-        // What earlier ones left to do is not this one's time.
-        run.queue.synchronize()?;
+    // SAFETY: the caller's promise.
+    let placed = unsafe { run.place_all(estimate, state) };
+    if let Some(world) = world {
+        ranks::agree(world, "what came to the devices", scop, placed.is_ok())
+            .map_err(|error| placed.as_ref().err().cloned().unwrap_or(error))?;
     }
-    run.begun = Instant::now();
-    // All allocations before the first copy: the likeliest failure comes first.
-    let order = written_first(arrays);
-    for &index in &order {
-        // SAFETY: the caller's promise.
-        unsafe { run.place(index) }?;
-    }
-    run.ready = Instant::now();
-    let copying = Range::open(|| "to the device".into());
-    let setups = run.queue.setups();
-    run.chosen = estimate.map(|estimate| Chosen { state, estimate, setups });
-    let may_defer = run.may_defer();
-    for index in order {
-        if !(may_defer && run.defer(index)) {
-            // SAFETY: the caller's promise.
-            unsafe { run.copy_in(index) }?;
-        }
-    }
-    run.mark_copies()?;
-    run.save()?;
-    drop(copying);
+    placed?;
     Ok(run)
 }
 
+/// What an execution needs before it may change anything.
+struct Prepared {
+    estimate: Option<Estimate>,
+    packed: Vec<Option<Arc<Packed>>>,
+    shared: Vec<usize>,
+    /// Where the hold has no queue.
+    opened: Option<Box<dyn Queue>>,
+}
+
+/// Whether an execution is to be on the device, and can be.
+fn prepare(
+    config: &'static Config,
+    (scop, state): (&'static Scop, &'static State),
+    work: f64,
+    arrays: &[Array],
+    mut hold: Option<&mut Hold>,
+    world: Option<&'static World>,
+) -> Result<Prepared> {
+    // Of several ranks the first one decides for all.
+    let estimate = match world {
+        Some(world) if world.rank() > 0 => None,
+        _ => choice::choose(config, scop, state, work, arrays, hold.as_deref_mut())?,
+    };
+    choice::check_tables(scop, arrays)?;
+    check_apart(scop, arrays)?;
+    let packed = packed::check(scop, arrays)?;
+    if config.compare.is_some() && packed.iter().any(Option::is_some) {
+        return Err(Error::Incomparable);
+    }
+    let shared = mappings::check(scop, arrays, |array| hold.as_ref().is_some_and(|hold| hold.knows(array)))?;
+    for array in arrays {
+        if array.copied_in() && !hold.as_ref().is_some_and(|hold| hold.knows(array)) {
+            guarded::check_ends(array)?;
+        }
+    }
+    let opened = match hold.is_some_and(|hold| hold.queue.is_some()) {
+        true => None,
+        false => Some(open(config, scop, state, world)?),
+    };
+    Ok(Prepared { estimate, packed, shared, opened })
+}
+
+impl Run<'_> {
+    /// Places all arrays, and copies in what is not left to launches.
+    ///
+    /// # Safety
+    /// As for [`begin`].
+    unsafe fn place_all(&mut self, estimate: Option<Estimate>, state: &'static State) -> Result<()> {
+        let run = self;
+        run.measured = estimate.is_some() && (run.hold.is_none() || state.learned.measures_held());
+        if run.measured && run.hold.is_some() {
+            // What earlier ones left to do is not this one's time.
+            run.queue.synchronize()?;
+        }
+        run.begun = Instant::now();
+        // All allocations before the first copy: the likeliest failure comes first.
+        let arrays: Vec<Array> = run.arrays.iter().map(|placed| placed.host).collect();
+        let order = written_first(&arrays);
+        for &index in &order {
+            // SAFETY: the caller's promise.
+            unsafe { run.place(index) }?;
+        }
+        run.ready = Instant::now();
+        let copying = Range::open(|| "to the device".into());
+        let setups = run.queue.setups();
+        run.chosen = estimate.map(|estimate| Chosen { state, estimate, setups });
+        let may_defer = run.may_defer();
+        for index in order {
+            if !(may_defer && run.defer(index)) {
+                // SAFETY: the caller's promise.
+                unsafe { run.copy_in(index) }?;
+            }
+        }
+        run.mark_copies()?;
+        run.save()?;
+        drop(copying);
+        Ok(())
+    }
+}
+
 /// A queue on the device that the settings choose.
-fn open(config: &'static Config, scop: &'static Scop, state: &'static State) -> Result<Box<dyn Queue>> {
+fn open(
+    config: &'static Config,
+    scop: &'static Scop,
+    state: &'static State,
+    world: Option<&'static World>,
+) -> Result<Box<dyn Queue>> {
     if config.device == DeviceChoice::Emulated {
         let open_one = |number| EmulatedQueue::open_one(config, scop, number);
-        return Ok(match config.devices.of(config.emulated_devices) {
+        let n = config.devices.of(config.emulated_devices);
+        if let Some(world) = world {
+            let members = (0..n).map(open_one).collect::<Result<Vec<_>>>()?;
+            return Ok(Box::new(Group::across(members, scop, true, world)));
+        }
+        return Ok(match n {
             1 => Box::new(EmulatedQueue::open(config, scop)?),
             n => Box::new(Group::of((0..n).map(open_one).collect::<Result<Vec<_>>>()?, scop, true)),
         });
@@ -284,6 +362,10 @@ fn open(config: &'static Config, scop: &'static Scop, state: &'static State) -> 
         CudaQueue::open(device, scop, device.module(scop, &state.module, config)?, config)
     };
     let devices = registry::cuda_devices(config)?;
+    if let Some(world) = world {
+        let members = devices.iter().map(|device| open_one(device)).collect::<Result<Vec<_>>>()?;
+        return Ok(Box::new(Group::across(members, scop, config.shares_always, world)));
+    }
     Ok(match devices.as_slice() {
         [device] => Box::new(open_one(device)?),
         several => {
@@ -395,12 +477,16 @@ impl Run<'_> {
         if host.is_guarded() {
             let mut before = Snapshot::new(host.bytes)?;
             guarded::copy(&mut before, from)?;
+            if host.out_range().is_some() {
+                self.queue.unify(&mut before)?;
+            }
             from = before.as_ptr();
             self.arrays[index].before = before;
         } else if host.out_range().is_some() && matches!(host.shape(), Shape::Changed { .. }) {
             let mut before = Snapshot::new(host.bytes)?;
             // SAFETY: the caller's promise; the buffer has the range's size.
             unsafe { self.queue.deliver(before.as_mut_ptr(), from, host.bytes) };
+            self.queue.unify(&mut before)?;
             from = before.as_ptr();
             // The copy may still read the buffer when this function returns; it lives as long as the queue.
             self.arrays[index].before = before;
@@ -450,6 +536,7 @@ impl Run<'_> {
     /// # Safety
     /// `scalars` points to as many slots as the kernel has scalars.
     pub unsafe fn launch(&mut self, kernel: u32, blocks: u64, scalars: *const u64) {
+        self.note_launch(kernel as usize, blocks);
         if self.error.is_some() || blocks == 0 {
             return;
         }
@@ -504,7 +591,7 @@ impl Run<'_> {
 
     /// Gives up an execution that takes far longer than the original loop would.
     fn check_patience(&self) -> Result<()> {
-        let Some(chosen) = &self.chosen else { return Ok(()) };
+        let Some(chosen) = self.chosen.as_ref().filter(|_| self.world.is_none()) else { return Ok(()) };
         // What only the device has can't be given up.
         if self.launched && self.endangers() {
             return Ok(());
@@ -535,10 +622,14 @@ impl Run<'_> {
     /// # Safety
     /// The arrays' written ranges are writable.
     pub unsafe fn end(mut self) -> Result<Option<c_int>> {
-        if let Some(error) = self.error.take() {
+        let failed = self.error.take().or(self.config.faults.check(Operation::Sync).err());
+        if let Some(world) = self.world {
+            ranks::agree(world, "the end of an execution", self.scop, failed.is_none())
+                .map_err(|error| failed.clone().unwrap_or(error))?;
+        }
+        if let Some(error) = failed {
             return Err(error);
         }
-        self.config.faults.check(Operation::Sync)?;
         // SAFETY: the caller's promise.
         unsafe { self.fetch_all() }?;
         self.queue.submit()?;

@@ -76,6 +76,13 @@ impl Books {
         moves
     }
 
+    /// A device has a copy of a part.
+    pub fn copied(&mut self, device: usize, part: Span) {
+        if part.0 < part.1 {
+            unite(&mut self.valid[device], part);
+        }
+    }
+
     /// What was moved is there.
     pub fn moved(&mut self, moves: &[Move]) {
         for &Move { to, part, .. } in moves {

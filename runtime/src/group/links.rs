@@ -29,13 +29,13 @@ impl<M: Member> Group<M> {
         bytes: u64,
         run: impl Fn(&mut M, usize, J) -> Result<()> + Sync,
     ) -> Result<()> {
-        let mut lists: Vec<Vec<J>> = self.members.iter().map(|_| Vec::new()).collect();
+        let mut lists: Vec<Vec<J>> = self.here.iter().map(|_| Vec::new()).collect();
         jobs.into_iter().for_each(|(member, job)| lists[member].push(job));
         let busy = lists.iter().filter(|list| !list.is_empty()).count();
         let work = |member: &mut M, number: usize, list: Vec<J>| {
             list.into_iter().try_for_each(|job| run(member, number, job))
         };
-        let members = self.members.iter_mut().zip(lists).enumerate();
+        let members = self.here.iter_mut().zip(lists).enumerate();
         if !M::LINKS || busy < 2 || bytes < M::SHARED_COPY {
             return members
                 .map(|(number, (member, list))| work(member, number, list))

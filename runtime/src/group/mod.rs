@@ -23,6 +23,7 @@
 
 mod books;
 mod links;
+mod ranks;
 
 use crate::base::abi::{ARRAY_SCRATCH, Array, Scop};
 use crate::base::error::{Error, Result};
@@ -32,7 +33,9 @@ use crate::base::spans::Span;
 use crate::device::code::ModuleSlot;
 use crate::device::results::Returning;
 use crate::device::{Part, Queue, Store};
+use crate::hosts::World;
 use books::{Books, Move, share_of};
+use ranks::{Ranks, Step};
 
 /// A device among several. What it does not say is done by its [`Queue`].
 pub trait Member: Queue {
@@ -87,6 +90,28 @@ pub trait Member: Queue {
 
     /// What another one's kernels did counts as this one's.
     fn absorb(&mut self, _other: &Self) {}
+
+    /// Takes what a member of another rank has sent, with what is known of it ([`Member::knowledge`]).
+    ///
+    /// # Safety
+    /// As for [`Queue::copy_in`].
+    unsafe fn receive(&mut self, to: u64, bytes: &[u8], _known: &[u8]) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.copy_in_replica(to, bytes.as_ptr(), bytes.len() as u64) }
+    }
+
+    /// Of each byte, whether it has a value; nothing where nobody checks.
+    fn knowledge(&self, _from: u64, _bytes: u64) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// What this one's kernels did, for a member of another rank; nothing where nobody checks.
+    fn account(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// [`Member::absorb`] of a member of another rank.
+    fn hear(&mut self, _account: &[u8]) {}
 }
 
 /// An allocation.
@@ -95,7 +120,7 @@ struct Memory {
     start: u64,
     bytes: u64,
     host: u64,
-    /// On each device; `None`: not yet.
+    /// On each device; `None`: not yet. Of another rank's any number.
     places: Vec<Option<u64>>,
     books: Books,
     /// Each device has contents of its own from the first launch on: a fault may be anybody's.
@@ -129,7 +154,10 @@ impl PlacedArray {
 
 /// See the module documentation.
 pub struct Group<M> {
-    members: Vec<M>,
+    /// Those of this rank.
+    here: Vec<M>,
+    /// Where others have some, too.
+    ranks: Option<Ranks>,
     memories: Vec<Memory>,
     scop: &'static Scop,
     /// By index.
@@ -147,14 +175,26 @@ pub struct Group<M> {
 const LITTLE_BYTES: u64 = 1 << 20;
 const LITTLE_BLOCKS: u64 = 132;
 
+/// So few bytes each rank copies from its program's memory, rather than to ask another one for them.
+const LITTLE_COPY: u64 = 4096;
+
 impl<M: Member> Group<M> {
     /// Of two or more. `always`: they share all launches, whether it pays or not.
     pub fn of(members: Vec<M>, scop: &'static Scop, always: bool) -> Group<M> {
-        Group { members, memories: Vec::new(), scop, arrays: Vec::new(), moved: 0, divided: 0, always }
+        let (memories, arrays) = (Vec::new(), Vec::new());
+        Group { here: members, ranks: None, memories, scop, arrays, moved: 0, divided: 0, always }
+    }
+
+    /// With the members of all ranks.
+    pub fn across(members: Vec<M>, scop: &'static Scop, always: bool, world: &'static World) -> Group<M> {
+        let ranks = Ranks::new(world, members.len());
+        let mut group = Group::of(members, scop, always);
+        group.ranks = Some(ranks);
+        group
     }
 
     fn first(&mut self) -> &mut M {
-        &mut self.members[0]
+        &mut self.here[0]
     }
 
     /// The allocation that an address lies in, and how far.
@@ -171,7 +211,12 @@ impl<M: Member> Group<M> {
         if let Some(address) = places[member] {
             return Ok(address);
         }
-        let address = self.members[member].allocate(bytes, host)?;
+        let own_first = member == self.base();
+        let address = match self.member(member) {
+            _ if own_first => start,
+            Some(member) => member.allocate(bytes, host)?,
+            None => 0,
+        };
         self.memories[index].places[member] = Some(address);
         for number in 0..self.arrays.len() {
             if self.arrays[number].is_some_and(|placed| (start..start + bytes).contains(&placed.device)) {
@@ -187,8 +232,9 @@ impl<M: Member> Group<M> {
         let Ok((index, offset)) = self.find(device) else { return };
         let Memory { start, ref places, ref books, .. } = self.memories[index];
         let Some(place) = places[member] else { return };
-        let (first, others) = self.members.split_at_mut(1);
-        let Some(other) = member.checked_sub(1).and_then(|at| others.get_mut(at)) else { return };
+        let Some(at) = self.at(member).and_then(|at| at.checked_sub(1)) else { return };
+        let (first, others) = self.here.split_at_mut(1);
+        let Some(other) = others.get_mut(at) else { return };
         if held {
             other.share(place, &first[0], start, books.has(member));
         }
@@ -208,41 +254,43 @@ impl<M: Member> Group<M> {
                 self.place(*index, *to)?;
             }
         }
-        let involved = |which: fn(&Move) -> usize| {
-            let mut members: Vec<usize> = all().map(which).collect();
+        self.carry_between_ranks(moves)?;
+        let here = |m: &Move| Some((self.at(m.from)?, self.at(m.to)?));
+        let mut pairs: Vec<(usize, usize)> = all().filter_map(here).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        let involved = |which: fn(&(usize, usize)) -> usize| {
+            let mut members: Vec<usize> = pairs.iter().map(which).collect();
             members.sort_unstable();
             members.dedup();
             members
         };
-        let mut pairs: Vec<(usize, usize)> = all().map(|m| (m.from, m.to)).collect();
-        pairs.sort_unstable();
-        pairs.dedup();
-        for from in involved(|m| m.from) {
-            self.members[from].mark()?;
+        for from in involved(|pair| pair.0) {
+            self.here[from].mark()?;
         }
         for &(from, to) in &pairs {
-            if let Ok([from, to]) = self.members.get_disjoint_mut([from, to]) {
+            if let Ok([from, to]) = self.here.get_disjoint_mut([from, to]) {
                 to.await_member(from)?;
             }
         }
         for (index, moves) in moves {
             for &Move { from, to, part: (start, end) } in moves {
                 let memory = &self.memories[*index];
+                self.moved += end - start;
                 let (Some(source), Some(target)) = (memory.places[from], memory.places[to]) else { continue };
-                if let Ok([from, to]) = self.members.get_disjoint_mut([from, to]) {
+                let (Some(from), Some(to)) = (self.at(from), self.at(to)) else { continue };
+                if let Ok([from, to]) = self.here.get_disjoint_mut([from, to]) {
                     // SAFETY: parts of the memory on both devices.
                     unsafe { to.pull(target + start, from, source + start, end - start) }?;
                 }
-
-                self.moved += end - start;
             }
             self.memories[*index].books.moved(moves);
         }
-        for to in involved(|m| m.to) {
-            self.members[to].mark()?;
+        for to in involved(|pair| pair.1) {
+            self.here[to].mark()?;
         }
         for &(from, to) in &pairs {
-            if let Ok([from, to]) = self.members.get_disjoint_mut([from, to]) {
+            if let Ok([from, to]) = self.here.get_disjoint_mut([from, to]) {
                 from.await_member(to)?;
             }
         }
@@ -283,7 +331,7 @@ impl<M: Member> Group<M> {
     /// where they would have to be told it.
     fn assign(&self, parts: &[Part]) -> Vec<usize> {
         let each: Vec<usize> = (0..parts.len()).collect();
-        let divisible = parts.len() <= self.members.len() && parts.len() > 1 && apart(parts);
+        let divisible = parts.len() <= self.count() && parts.len() > 1 && apart(parts);
         let needs = needs_of(each.iter().copied().zip(parts));
         let touched: u64 = needs.iter().map(|(_, (start, end))| end - start).sum();
         let blocks: u64 = parts.iter().map(|part| part.blocks).sum();
@@ -291,7 +339,7 @@ impl<M: Member> Group<M> {
             return each;
         }
         let on = |member: usize| self.bytes_moved(&needs_of(parts.iter().map(|part| (member, part))));
-        let best = (0..self.members.len()).map(|member| (on(member), member)).min();
+        let best = (0..self.count()).map(|member| (on(member), member)).min();
         let (least, member) = best.unwrap_or_default();
         if divisible && self.bytes_moved(&needs) <= least { each } else { vec![member; parts.len()] }
     }
@@ -308,11 +356,25 @@ impl<M: Member> Group<M> {
         }
         let lost = memory.books.set(member, (offset, offset + (end - start)));
         for (other, (from, to)) in lost {
-            if let Some(place) = memory.places[other] {
-                self.members[other].lacks(place + from, to - from);
+            let Some(place) = self.memories[index].places[other] else { continue };
+            if let Some(other) = self.member(other) {
+                other.lacks(place + from, to - from);
             }
         }
         Ok(())
+    }
+
+    /// The first member lacks what others alone have of a part of a memory.
+    fn tell_missing(&mut self, index: usize, part: Span) {
+        let Memory { start, ref books, .. } = self.memories[index];
+        for (from, to) in books.missing(self.base(), part) {
+            self.first().lacks(start + from, to - from);
+        }
+    }
+
+    /// What members of this rank do, by their numbers here.
+    fn local<J: Copy>(&self, jobs: &[(usize, J)]) -> Vec<(usize, J)> {
+        jobs.iter().filter_map(|&(member, job)| Some((self.at(member)?, job))).collect()
     }
 
     /// Who gives each piece of a part to the program: by member, its place of the memory, and from where to
@@ -387,13 +449,21 @@ fn apart(parts: &[Part]) -> bool {
     true
 }
 
+impl<M> Drop for Group<M> {
+    fn drop(&mut self) {
+        if let Some(ranks) = &self.ranks {
+            ranks.world.gathers(self.memories.len());
+        }
+    }
+}
+
 impl<M: Member> Queue for Group<M> {
     fn label(&self) -> &'static str {
-        self.members[0].label()
+        self.here[0].label()
     }
 
     fn devices(&self) -> usize {
-        self.members.len()
+        self.count()
     }
 
     fn always_shares(&self) -> bool {
@@ -405,12 +475,30 @@ impl<M: Member> Queue for Group<M> {
     }
 
     fn memory(&self) -> Option<u64> {
-        self.members[0].memory()
+        self.ranks.as_ref().map_or_else(|| self.here[0].memory(), |ranks| ranks.memory)
+    }
+
+    fn meet(&mut self) -> Result<()> {
+        self.meet_ranks()
+    }
+
+    fn unify(&mut self, snapshot: &mut [u8]) -> Result<()> {
+        self.unify_snapshot(snapshot)
     }
 
     fn allocate(&mut self, bytes: u64, host: u64) -> Result<u64> {
-        let start = self.first().allocate(bytes, host)?;
-        let devices = self.members.len();
+        let allocated = self.first().allocate(bytes, host);
+        let agreed = self.agree(Step::Allocate, [bytes], allocated.is_ok());
+        let start = allocated?;
+        if agreed.is_err() {
+            self.first().give_back(start);
+            // As where it happened: the same is tried next.
+            return Err(Error::OutOfMemory { bytes });
+        }
+        if let Some(ranks) = &self.ranks {
+            ranks.world.spreads();
+        }
+        let devices = self.count();
         let mut places = vec![None; devices];
         places[0] = Some(start);
         self.memories.push(Memory { start, bytes, host, places, books: Books::new(devices), apart: false });
@@ -420,11 +508,14 @@ impl<M: Member> Queue for Group<M> {
     fn give_back(&mut self, device: u64) {
         let Some(index) = self.memories.iter().position(|memory| memory.start == device) else { return };
         let memory = self.memories.swap_remove(index);
+        if let Some(ranks) = &self.ranks {
+            ranks.world.gathers(1);
+        }
+        self.first().give_back(memory.start);
         for (member, place) in memory.places.into_iter().enumerate() {
-            match place {
-                Some(place) if member == 0 => self.members[0].give_back(place),
-                Some(place) => self.members[member].give_back_replica(place),
-                None => {}
+            if let (Some(place), Some(1..)) = (place, self.at(member)) {
+                let Some(member) = self.member(member) else { continue };
+                member.give_back_replica(place);
             }
         }
     }
@@ -433,7 +524,7 @@ impl<M: Member> Queue for Group<M> {
         self.scop = scop;
         self.arrays.clear();
         (self.moved, self.divided) = (0, 0);
-        self.members.iter_mut().try_for_each(|member| member.aim(scop, module))
+        self.here.iter_mut().try_for_each(|member| member.aim(scop, module))
     }
 
     fn placed(&mut self, index: usize, array: &Array, device: u64, argument: u64, held: bool) {
@@ -450,19 +541,20 @@ impl<M: Member> Queue for Group<M> {
         {
             self.memories[memory].apart = true;
         }
-        for member in 1..self.members.len() {
+        for member in 0..self.count() {
             self.tell_placed(index, member);
         }
     }
 
     fn shape(&mut self, index: usize, dims: usize, sizes: [i64; 3]) {
-        self.members.iter_mut().for_each(|member| member.shape(index, dims, sizes));
+        self.here.iter_mut().for_each(|member| member.shape(index, dims, sizes));
     }
 
     fn check(&mut self) {
-        let (first, others) = self.members.split_at_mut(1);
+        let (first, others) = self.here.split_at_mut(1);
         others.iter().for_each(|other| first[0].absorb(other));
-        first[0].check();
+        self.hear_accounts();
+        self.first().check();
     }
 
     fn returning(&mut self) {
@@ -471,10 +563,8 @@ impl<M: Member> Queue for Group<M> {
 
     fn returned(&mut self) {
         self.first().returned();
-        for memory in &self.memories {
-            for (from, to) in memory.books.missing(0, (0, memory.bytes)) {
-                self.members[0].lacks(memory.start + from, to - from);
-            }
+        for index in 0..self.memories.len() {
+            self.tell_missing(index, (0, self.memories[index].bytes));
         }
     }
 
@@ -484,6 +574,9 @@ impl<M: Member> Queue for Group<M> {
 
     fn moved(&mut self, to: u64, from: u64, bytes: u64) {
         self.first().moved(to, from, bytes);
+        if let Ok((index, offset)) = self.find(to) {
+            self.tell_missing(index, (offset, offset + bytes));
+        }
     }
 
     fn outdated(&mut self, device: u64, bytes: u64) {
@@ -500,15 +593,23 @@ impl<M: Member> Queue for Group<M> {
 
     unsafe fn copy_within(&mut self, to: u64, from: u64, bytes: u64) -> Result<()> {
         self.gather(&[(0, (from, from + bytes))])?;
-        // SAFETY: the caller's promise.
-        unsafe { self.first().copy_within(to, from, bytes) }?;
+        if self.base() == 0 {
+            // SAFETY: the caller's promise.
+            unsafe { self.first().copy_within(to, from, bytes) }?;
+        }
         self.set(0, (to, to + bytes))
     }
 
     unsafe fn copy_in(&mut self, to: u64, from: *const u8, bytes: u64) -> Result<()> {
         let (index, offset) = self.find(to)?;
         let Memory { bytes: whole, apart, .. } = self.memories[index];
-        let devices = if bytes < M::SHARED_COPY || apart { 1 } else { self.members.len() };
+        // SAFETY: the caller's promise.
+        unsafe { self.note_data(from, bytes) };
+        if self.ranks.is_some() && (bytes < M::SHARED_COPY.max(LITTLE_COPY) || apart) {
+            // SAFETY: the caller's promise.
+            return unsafe { self.copy_in_everywhere(to, from, bytes) };
+        }
+        let devices = if bytes < M::SHARED_COPY || apart { 1 } else { self.count() };
         let mut copies = Vec::new();
         for member in 0..devices {
             let (start, end) = share_of(whole, member, devices);
@@ -518,7 +619,8 @@ impl<M: Member> Queue for Group<M> {
             }
         }
         let from = from.expose_provenance();
-        self.at_once(copies.clone(), bytes, |member, number, (place, start, end)| {
+        let own = self.local(&copies);
+        self.at_once(own, bytes, |member, number, (place, start, end)| {
             let from = std::ptr::with_exposed_provenance(from + (start - offset) as usize);
             // SAFETY: the caller's promise; a part of both ranges.
             unsafe {
@@ -531,7 +633,7 @@ impl<M: Member> Queue for Group<M> {
         let address = self.memories[index].start;
         for (member, (_, start, end)) in copies {
             self.set(member, (address + start, address + end))?;
-            if member > 0 {
+            if member != self.base() {
                 self.first().copied_elsewhere(address + start, end - start);
             }
         }
@@ -539,7 +641,7 @@ impl<M: Member> Queue for Group<M> {
     }
 
     fn prefers(&self, rows: &Rows, range: u64) -> bool {
-        self.members[0].prefers(rows, range)
+        self.here[0].prefers(rows, range)
     }
 
     unsafe fn copy_rows_in(&mut self, to: u64, from: *const u8, rows: &Rows) -> Result<()> {
@@ -547,8 +649,10 @@ impl<M: Member> Queue for Group<M> {
         let end = (offset + rows.reach()).min(self.memories[index].bytes);
         let span = (to, to + (end - offset));
         self.gather(&[(0, span)])?;
-        // SAFETY: the caller's promise.
-        unsafe { self.first().copy_rows_in(to, from, rows) }?;
+        if self.base() == 0 {
+            // SAFETY: the caller's promise.
+            unsafe { self.first().copy_rows_in(to, from, rows) }?;
+        }
         self.set(0, span)
     }
 
@@ -562,7 +666,7 @@ impl<M: Member> Queue for Group<M> {
             let has = |member: usize, row: u64| {
                 memory.books.missing(member, (at(row), at(row) + rows.bytes)).is_empty()
             };
-            let Some(member) = (0..self.members.len()).find(|&member| has(member, row)) else {
+            let Some(member) = (0..self.count()).find(|&member| has(member, row)) else {
                 let span = (memory.start + at(row), memory.start + at(row) + rows.bytes);
                 self.gather(&[(0, span)])?;
                 let known = &self.memories[index].books;
@@ -570,8 +674,11 @@ impl<M: Member> Queue for Group<M> {
                     // Nobody wrote some of it.
                     let here = Plane { offset: plane.offset + row * rows.pitch(), rows: 1 };
                     let to = to.wrapping_add((row * rows.bytes) as usize);
+                    let place = self.place(index, 0)? + offset;
                     // SAFETY: the caller's promise, for one row.
-                    unsafe { self.first().copy_plane_out(to, from, rows, &here) }?;
+                    unsafe {
+                        self.tell_rows(0, to, rows.bytes, |m| m.copy_plane_out(to, place, rows, &here))
+                    }?;
                     row += 1;
                 }
                 continue;
@@ -582,20 +689,20 @@ impl<M: Member> Queue for Group<M> {
             }
             let here = Plane { offset: plane.offset + row * rows.pitch(), rows: end - row };
             let to = to.wrapping_add((row * rows.bytes) as usize);
-            let place = self.place(index, member)?;
+            let (place, bytes) = (self.place(index, member)? + offset, here.rows * rows.bytes);
             // SAFETY: the caller's promise, for some of the rows.
-            unsafe { self.members[member].copy_plane_out(to, place + offset, rows, &here) }?;
+            unsafe { self.tell_rows(member, to, bytes, |m| m.copy_plane_out(to, place, rows, &here)) }?;
             row = end;
         }
         Ok(())
     }
 
     fn mark_copies(&mut self) -> Result<()> {
-        self.members.iter_mut().try_for_each(Queue::mark_copies)
+        self.here.iter_mut().try_for_each(Queue::mark_copies)
     }
 
     fn await_copies(&mut self) -> Result<()> {
-        self.members.iter_mut().try_for_each(Queue::await_copies)
+        self.here.iter_mut().try_for_each(Queue::await_copies)
     }
 
     unsafe fn launch(&mut self, kernel: usize, blocks: u64, arguments: &[u64]) -> Result<()> {
@@ -604,8 +711,10 @@ impl<M: Member> Queue for Group<M> {
         let spans: Vec<(usize, Span)> =
             used.iter().map(|placed| (0, (placed.device, placed.device + placed.array.bytes))).collect();
         self.gather(&spans)?;
-        // SAFETY: the caller's promise.
-        unsafe { self.first().launch(kernel, blocks, arguments) }?;
+        if self.base() == 0 {
+            // SAFETY: the caller's promise.
+            unsafe { self.first().launch(kernel, blocks, arguments) }?;
+        }
         for (placed, (_, span)) in used.iter().zip(spans) {
             if placed.is_written() {
                 self.set(0, span)?;
@@ -623,8 +732,10 @@ impl<M: Member> Queue for Group<M> {
         }
         for (member, part) in placed() {
             let arguments = self.translated(kernel, member, &part.arguments)?;
-            // SAFETY: the caller's promise, at this member's addresses.
-            unsafe { self.members[member].launch(kernel, part.blocks, &arguments) }?;
+            if let Some(member) = self.member(member) {
+                // SAFETY: the caller's promise, at this member's addresses.
+                unsafe { member.launch(kernel, part.blocks, &arguments) }?;
+            }
         }
         for (member, part) in placed() {
             for &span in &part.written {
@@ -636,16 +747,16 @@ impl<M: Member> Queue for Group<M> {
     }
 
     fn submit(&mut self) -> Result<()> {
-        self.members.iter_mut().try_for_each(Queue::submit)
+        self.here.iter_mut().try_for_each(Queue::submit)
     }
 
     fn discard(&mut self) {
-        self.members.iter_mut().for_each(Queue::discard);
+        self.here.iter_mut().for_each(Queue::discard);
     }
 
     fn synchronize(&mut self) -> Result<()> {
         // All are waited for, whatever one says.
-        self.members.iter_mut().map(Queue::synchronize).fold(Ok(()), Result::and)
+        self.here.iter_mut().map(Queue::synchronize).fold(Ok(()), Result::and)
     }
 
     fn landing(&mut self, bytes: u64) -> Result<*mut u8> {
@@ -663,6 +774,10 @@ impl<M: Member> Queue for Group<M> {
 
     unsafe fn copy_out(&mut self, to: *mut u8, from: u64, bytes: u64) -> Result<()> {
         let (copies, offset) = self.givers(from, bytes)?;
+        if self.ranks.is_some() {
+            // SAFETY: the caller's promise.
+            return unsafe { self.tell_all(to, offset, &copies) };
+        }
         let to = to.expose_provenance();
         self.at_once(copies, bytes, |member, _, (place, start, end)| {
             let to = std::ptr::with_exposed_provenance_mut(to + (start - offset) as usize);
@@ -675,16 +790,16 @@ impl<M: Member> Queue for Group<M> {
         let (index, offset) = self.find(from)?;
         let Some(place) = self.memories[index].places[device] else { return Ok(false) };
         // SAFETY: the caller's promise.
-        unsafe { self.members[device].copy_out(to, place + offset, bytes) }?;
+        unsafe { self.tell_rows(device, to, bytes, |member| member.copy_out(to, place + offset, bytes)) }?;
         Ok(true)
     }
 
     fn setups(&self) -> u64 {
-        self.members.iter().map(Queue::setups).sum()
+        self.here.iter().map(Queue::setups).sum()
     }
 
     fn copies_through(&mut self, bytes: u64) -> bool {
-        self.first().copies_through(bytes)
+        self.ranks.is_none() && self.first().copies_through(bytes)
     }
 
     unsafe fn copy_through(&mut self, from: u64, bytes: u64, store: &Store<'_>) -> Result<()> {
@@ -698,7 +813,7 @@ impl<M: Member> Queue for Group<M> {
     }
 
     fn kernel_ms(&mut self) -> f64 {
-        self.members.iter_mut().map(Queue::kernel_ms).fold(0.0, f64::max)
+        self.here.iter_mut().map(Queue::kernel_ms).fold(0.0, f64::max)
     }
 }
 

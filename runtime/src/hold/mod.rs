@@ -167,6 +167,7 @@ impl Hold {
                 let part = &mut before[(start - begin) as usize..(end - begin) as usize];
                 // SAFETY: the caller's promise; the snapshot has the entry's size.
                 unsafe { queue.deliver(part.as_mut_ptr(), from, bytes) };
+                queue.unify(part)?;
                 from = part.as_ptr();
             }
             // SAFETY: the caller's promise; the snapshot is not touched before the next wait.

@@ -55,7 +55,7 @@ impl Original {
             && let Some(state) = registry::state(scop)
         {
             state.learned.host_took(seconds, size, registry::rates());
-            if is_unwatched() {
+            if is_unwatched() && !registry::config().job.shares() {
                 state.host_took(seconds, size.work);
             }
         }

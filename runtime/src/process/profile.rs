@@ -15,7 +15,7 @@
 //! A line with `"release":true` is about results that had stayed on the device and came back later
 //! ([`crate::hold`]).
 //!
-//! Where several devices shared launches, `devices` says how many, and `bytes_between_devices` what moved
+//! `rank` is the process's number in a job whose processes share work ([`crate::hosts`]). Where several devices shared launches, `devices` says how many, and `bytes_between_devices` what moved
 //! between these.
 //!
 //! Times are in milliseconds; `total_ms` is the time between begin and end, transfers and waiting included;
@@ -36,6 +36,7 @@ use serde::Serialize;
 
 use crate::base::abi::Scop;
 use crate::base::config::Config;
+use crate::hosts;
 
 /// One execution.
 #[derive(Debug, Serialize)]
@@ -55,6 +56,9 @@ pub struct Line {
     pub total_ms: f64,
     pub bytes_to_device: u64,
     pub bytes_to_host: u64,
+    /// Of a job whose processes share work, which one this is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rank: Option<usize>,
     /// Devices that shared launches, if several did, and what moved between these.
     #[serde(skip_serializing_if = "is_one")]
     pub devices: usize,
@@ -120,6 +124,7 @@ impl Line {
             total_ms: 0.0,
             bytes_to_device: 0,
             bytes_to_host: 0,
+            rank: hosts::rank(),
             devices: 1,
             bytes_between_devices: 0,
             late: None,

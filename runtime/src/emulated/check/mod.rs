@@ -252,6 +252,47 @@ impl Checker {
         }
     }
 
+    /// Of each byte, whether it has a value.
+    pub fn knowledge(&self, from: u64, bytes: u64) -> Vec<u8> {
+        let mut known = vec![1; bytes as usize];
+        for region in self.regions.iter().flatten() {
+            let (begin, end) = (from.max(region.begin), (from + bytes).min(region.end));
+            for address in begin..end.max(begin) {
+                let cell = &region.cells[((address - region.begin) / region.element) as usize];
+                known[(address - from) as usize] &= u8::from(!cell.undefined());
+            }
+        }
+        known
+    }
+
+    /// Bytes at `to` came from a device of another rank, with what is known of them there.
+    pub fn learn(&mut self, to: u64, known: &[u8]) {
+        for region in self.regions.iter_mut().flatten() {
+            let (begin, end) = (to.max(region.begin), (to + known.len() as u64).min(region.end));
+            if begin >= end {
+                continue;
+            }
+            for at in region.cell_range(begin, end - begin) {
+                let first = region.begin + at as u64 * region.element;
+                let part = first.max(begin)..(first + region.element).min(end);
+                let part = (part.start - to) as usize..(part.end - to) as usize;
+                let defined = known[part].iter().all(|byte| *byte != 0);
+                if defined { region.cells[at].define() } else { region.cells[at].undefine() }
+            }
+        }
+    }
+
+    /// What the kernels of this device did, for those of other ranks.
+    pub fn account(&self) -> Vec<u8> {
+        self.regions.iter().flatten().flat_map(|region| region.cells.iter().map(Cell::account)).collect()
+    }
+
+    /// [`Checker::absorb`] of a device of another rank.
+    pub fn hear(&mut self, account: &[u8]) {
+        let cells = self.regions.iter_mut().flatten().flat_map(|region| &mut region.cells);
+        cells.zip(account).for_each(|(cell, account)| cell.hear(*account));
+    }
+
     /// The sizes of an array's inner dimensions.
     pub fn shape(&mut self, index: usize, dims: usize, sizes: [i64; 3]) {
         if let Some(Some(region)) = self.regions.get_mut(index) {

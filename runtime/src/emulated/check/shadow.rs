@@ -277,6 +277,18 @@ impl Cell {
         }
     }
 
+    /// What kernels did to it, for a process that has neither their code nor their clock.
+    pub fn account(&self) -> u8 {
+        u8::from(!self.undefined()) | u8::from(self.written()) << 1 | u8::from(self.was_read()) << 2
+    }
+
+    /// [`Cell::absorb`] of a device in another process.
+    pub fn hear(&mut self, account: u8) {
+        let stamp = |bit: u8| Stamp { epoch: u32::from(account >> bit & 1), ..NOBODY };
+        let write = Stamp { undefined: account & 1 == 0, ..stamp(1) };
+        self.absorb(&Cell { write, read: stamp(2), update: NOBODY });
+    }
+
     /// Whether a kernel wrote it.
     pub fn written(&self) -> bool {
         self.last_write().epoch != 0
