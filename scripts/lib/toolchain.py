@@ -46,6 +46,12 @@ def ptxas():
     return None
 
 
+def mpich():
+    """The folder of MPICH, with mpiexec and the library, or None."""
+    folder = ROOT / "build" / "tools" / "venv"
+    return folder if os.access(folder / "bin" / "mpiexec", os.X_OK) else None
+
+
 def language(source):
     """'c', 'c++', 'fortran' or 'rust', by the file's name."""
     suffix = pathlib.Path(source).suffix

@@ -194,6 +194,9 @@ pub unsafe fn begin<'a>(
     if world.is_some() {
         choice::is_much(config, work, hold.as_deref())?;
     }
+    if let Some(hold) = &mut hold {
+        ranks::check_queue(hold, world.is_some())?;
+    }
     // SAFETY: the caller's promise.
     let ready = prepare(config, (scop, state), work, arrays, hold.as_deref_mut(), world);
     if let Some(world) = world {

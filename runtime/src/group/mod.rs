@@ -482,6 +482,10 @@ impl<M: Member> Queue for Group<M> {
         self.meet_ranks()
     }
 
+    fn is_shared(&self) -> bool {
+        self.ranks.is_some()
+    }
+
     fn unify(&mut self, snapshot: &mut [u8]) -> Result<()> {
         self.unify_snapshot(snapshot)
     }
