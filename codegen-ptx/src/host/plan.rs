@@ -78,7 +78,8 @@ impl Slots {
         let on_host =
             |a: &ArrayId| scop.array(*a).live_out() || matches!(scop.array(*a).kind, ArrayKind::Fault { .. });
         let live: Vec<ArrayId> = (0..scop.arrays.len()).map(ArrayId).filter(on_host).collect();
-        // Slots of parts are zero at first: ranks compare them as words, whatever is in the bytes behind a short value.
+        // Slots of parts are zero at first: ranks compare them as words, whatever is in the bytes behind a
+        // short value.
         let scalar_slots = |name: &str| {
             let slots = ir.alloca(i64_array(scalars as u64), name);
             if plan.mapped.divides {

@@ -250,8 +250,8 @@ pub trait Queue {
         false
     }
 
-    /// A snapshot of the program's memory, which results are compared with: that of the rank whose devices get it. (Between a
-    /// program's elements may be what is each rank's own, as addresses are.)
+    /// A snapshot of the program's memory, which results are compared with: that of the rank whose devices
+    /// get it. (Between a program's elements may be what is each rank's own, as addresses are.)
     fn unify(&mut self, _snapshot: &mut [u8]) -> Result<()> {
         Ok(())
     }

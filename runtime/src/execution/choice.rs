@@ -80,8 +80,8 @@ pub fn check_tables(scop: &Scop, arrays: &[Array]) -> Result<()> {
     Ok(())
 }
 
-/// Instances of statements that a core of the host runs in a tenth of a millisecond: as long as ranks take to agree, launch and tell
-/// each other what came of it.
+/// Instances of statements that a core of the host runs in a tenth of a millisecond: as long as ranks take to
+/// agree, launch and tell each other what came of it.
 const LITTLE_WORK: f64 = 1e5;
 
 /// An error: an execution is too little for ranks to talk about, by what all of them know.

@@ -3,8 +3,8 @@
 //! Invariants:
 //!
 //! * all ranks begin an execution, or none: what one of them can't do the original loop does everywhere;
-//! * the digest that they compare has all that their plans are made of: the SCoP, its arrays but for where they are, each
-//!   launch with its scalars. With `POLLYRS_RT_MPI_COMPARE` it has the data as well.
+//! * the digest that they compare has all that their plans are made of: the SCoP, its arrays but for where
+//!   they are, each launch with its scalars. With `POLLYRS_RT_MPI_COMPARE` it has the data as well.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -76,7 +76,8 @@ impl Run<'_> {
         }
     }
 
-    /// A part of a launch. (Slots that hold parts' scalars are zero at first, so that what is behind a short value is the same on all ranks.)
+    /// A part of a launch. (Slots that hold parts' scalars are zero at first, so that what is behind a short
+    /// value is the same on all ranks.)
     ///
     /// # Safety
     /// As for [`Run::part`].

@@ -1,14 +1,14 @@
 //! A group whose members are of several ranks ([`crate::hosts`]).
 //!
-//! Problem: every rank has the program's memory and decides the same, but only some of the devices. Approach: books and
-//! plans are of all members, numbered in the order of the ranks; what a plan says is done by those who own the members
-//! that it names. A copy between members of two ranks is a message, and what the program is to see comes to all ranks from
-//! the one that has it.
+//! Problem: every rank has the program's memory and decides the same, but only some of the devices. Approach:
+//! books and plans are of all members, numbered in the order of the ranks; what a plan says is done by those
+//! who own the members that it names. A copy between members of two ranks is a message, and what the program
+//! is to see comes to all ranks from the one that has it.
 //!
 //! Invariants:
 //!
-//! * the address of a memory is its place on this rank's first member, so it differs from rank to rank; plans name bytes of
-//!   memories, in the order in which these were made, never addresses;
+//! * the address of a memory is its place on this rank's first member, so it differs from rank to rank; plans
+//!   name bytes of memories, in the order in which these were made, never addresses;
 //! * before the first message of a plan the ranks agree on it ([`World::agree`]);
 //! * a failure behind that, on one rank, ends the job: the others count on it.
 
@@ -256,7 +256,8 @@ impl<M: Member> Group<M> {
         bytes
     }
 
-    /// Copies pieces of a memory, of which `to` is the place of the byte `offset`, to the memory of all ranks' programs.
+    /// Copies pieces of a memory, of which `to` is the place of the byte `offset`, to the memory of all
+    /// ranks' programs.
     ///
     /// # Safety
     /// As for [`crate::device::Queue::copy_out`].

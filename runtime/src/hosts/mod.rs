@@ -1,15 +1,16 @@
 //! Ranks of a job that run the same program, and share the work of its SCoPs.
 //!
-//! Problem: a job has many hosts, and the program is sequential. Approach: control replication (Bauer et al., *Scaling
-//! Implicit Parallelism via Dynamic Control Replication*, PPoPP 2021): each rank runs the whole program, with all of the
-//! host's data; where a SCoP runs on devices, those of all ranks are one group ([`crate::group`]). Each rank computes the
-//! same plan of who does what and what moves from the same state, so that both sides of a message meet.
+//! Problem: a job has many hosts, and the program is sequential. Approach: control replication (Bauer et al.,
+//! *Scaling Implicit Parallelism via Dynamic Control Replication*, PPoPP 2021): each rank runs the whole
+//! program, with all of the host's data; where a SCoP runs on devices, those of all ranks are one group
+//! ([`crate::group`]). Each rank computes the same plan of who does what and what moves from the same state,
+//! so that both sides of a message meet.
 //!
 //! Invariants:
 //!
-//! * the first message behind anything that ranks could do differently is an agreement ([`World::agree`]): one
-//!   reduction, of the same size wherever it is called, that compares a digest of all that was decided so far. So ranks
-//!   that went different ways meet there, and never wait for messages that nobody sends;
+//! * the first message behind anything that ranks could do differently is an agreement ([`World::agree`]):
+//!   one reduction, of the same size wherever it is called, that compares a digest of all that was decided so
+//!   far. So ranks that went different ways meet there, and never wait for messages that nobody sends;
 //! * what depends on time, free memory or failures is decided by rank 0, or agreed;
 //! * one thread of a rank talks to others: the process's first one. What other threads run is not divided;
 //! * a program is never divided unless somebody asked for it (`POLLYRS_RT_MPI`), nor if it uses MPI itself.
@@ -33,8 +34,8 @@ pub trait Transport: Send + Sync {
     fn ranks(&self) -> usize;
     /// The largest of what all ranks have, one by one.
     fn largest(&self, values: &mut [u64]) -> Result<(), String>;
-    /// Messages to and from ranks: of two ranks, both have the same in the same order. None waits for another one to
-    /// arrive before it is sent.
+    /// Messages to and from ranks: of two ranks, both have the same in the same order. None waits for another
+    /// one to arrive before it is sent.
     fn exchange(&self, sent: &[(usize, &[u8])], received: &mut [(usize, &mut [u8])]) -> Result<(), String>;
     /// All get what one has.
     fn broadcast(&self, from: usize, bytes: &mut [u8]) -> Result<(), String>;
@@ -142,8 +143,8 @@ impl World {
         said.unwrap_or_else(|text| fatal(&format!("rank {} lost the other ranks: {text}", self.rank())))
     }
 
-    /// Whether all ranks came here with the same digest, and all are able to go on. If they went different ways, the job
-    /// ends, or they part.
+    /// Whether all ranks came here with the same digest, and all are able to go on. If they went different
+    /// ways, the job ends, or they part.
     pub fn agree(&self, point: &Point<'_>) -> Agreement {
         let own = *self.digest();
         let failed = if point.able { 0 } else { self.rank() as u64 + 1 };
@@ -280,7 +281,8 @@ pub fn active(config: &Config) -> Option<&'static World> {
     }
     let world = WORLD.get_or_init(|| {
         let world = start::world(config)?;
-        // SAFETY: a C function of the process; the handler has the right type and lives as long as this library.
+        // SAFETY: a C function of the process; the handler has the right type and lives as long as this
+        // library.
         unsafe { atexit(leave) };
         Some(world)
     });

@@ -1,7 +1,7 @@
 //! MPI by its standard ABI, loaded at run time.
 //!
-//! Names, argument types, handles and numbers are those of `mpi_abi.h` (MPI: A Message-Passing Interface Standard,
-//! version 5.0, chapter 20): one library in place of another without a compilation.
+//! Names, argument types, handles and numbers are those of `mpi_abi.h` (MPI: A Message-Passing Interface
+//! Standard, version 5.0, chapter 20): one library in place of another without a compilation.
 
 use std::ffi::{CStr, OsString, c_char, c_int, c_void};
 use std::path::Path;
@@ -10,7 +10,8 @@ use libloading::Library;
 
 use super::Transport;
 
-/// `MPI_Comm`, `MPI_Datatype`, `MPI_Op`, `MPI_Request`: pointers, of which the predefined ones are small numbers.
+/// `MPI_Comm`, `MPI_Datatype`, `MPI_Op`, `MPI_Request`: pointers, of which the predefined ones are small
+/// numbers.
 type Handle = *mut c_void;
 /// `MPI_Count`.
 type Count = i64;

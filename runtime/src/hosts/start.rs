@@ -1,8 +1,8 @@
 //! Who is a rank, and what it writes.
 //!
-//! Problem: output that a program writes before its first SCoP would come from all ranks, and a child process inherits
-//! the settings of a rank. Approach: a function that runs before `main` looks at the settings alone. MPI itself is started
-//! where the first SCoP begins: before `main` libraries are still being loaded.
+//! Problem: output that a program writes before its first SCoP would come from all ranks, and a child process
+//! inherits the settings of a rank. Approach: a function that runs before `main` looks at the settings alone.
+//! MPI itself is started where the first SCoP begins: before `main` libraries are still being loaded.
 
 use std::ffi::c_int;
 use std::fs::File;

@@ -6,17 +6,17 @@
 //!
 //! ```text
 //! {"scop":"kernel_gemm#0","at":"gemm.c:85","device":"cuda","kernels":1,"kernel_ms":0.31,"setup_ms":0.01,"total_ms":1.1,
-//!  "bytes_to_device":24000000,"bytes_to_host":8000000,"start_us":1763750000000000,"process":7,"thread":1}
+//! "bytes_to_device":24000000,"bytes_to_host":8000000,"start_us":1763750000000000,"process":7,"thread":1}
 //! {"scop":"kernel_gemm#0","at":"gemm.c:85","device":"host","kernels":0,"kernel_ms":0.0,"setup_ms":0.0,"total_ms":71.2,
-//!  "bytes_to_device":0,"bytes_to_host":0,"start_us":1763750000002000,"process":7,"thread":1,
-//!  "reason":"offloading is switched off (POLLYRS_RT_DEVICE=off)"}
+//! "bytes_to_device":0,"bytes_to_host":0,"start_us":1763750000002000,"process":7,"thread":1,
+//! "reason":"offloading is switched off (POLLYRS_RT_DEVICE=off)"}
 //! ```
 //!
 //! A line with `"release":true` is about results that had stayed on the device and came back later
 //! ([`crate::hold`]).
 //!
-//! `rank` is the process's number in a job whose processes share work ([`crate::hosts`]). Where several devices shared launches, `devices` says how many, and `bytes_between_devices` what moved
-//! between these.
+//! `rank` is the process's number in a job whose processes share work ([`crate::hosts`]). Where several
+//! devices shared launches, `devices` says how many, and `bytes_between_devices` what moved between these.
 //!
 //! Times are in milliseconds; `total_ms` is the time between begin and end, transfers and waiting included;
 //! `setup_ms` is what passed before the first copy: the start of the driver, the loading of the code,
@@ -349,9 +349,10 @@ fn often(refused: &Refused) -> String {
 ///
 /// ```text
 /// pollyrs: summary, times in ms
-/// pollyrs:   SCoP           where  runs  launches   kernels  transfers     setup      total     MB in    MB out    GB/s
-/// pollyrs:   kernel_gemm#0  cuda      5         5     1.550      4.020   190.300    195.870     120.0      40.0   39.80
-/// pollyrs:   kernel_init#1  host      1         0         -          -         -     12.010         -         -       -
+/// pollyrs:   SCoP           where  runs  launches   kernels  transfers     setup      total     MB in    MB
+/// out    GB/s pollyrs:   kernel_gemm#0  cuda      5         5     1.550      4.020   190.300    195.870
+/// 120.0      40.0   39.80 pollyrs:   kernel_init#1  host      1         0         -          -         -
+/// 12.010         -         -       -
 /// ```
 fn summary(totals: &Table) -> String {
     let width = totals.keys().map(|(scop, _)| scop.chars().count()).max().unwrap_or(0).max(4);

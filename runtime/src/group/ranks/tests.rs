@@ -149,7 +149,8 @@ impl Random {
     }
 }
 
-/// One rank's program: operations in an order from a seed on two arrays. Whether what it sees is what one memory has.
+/// One rank's program: operations in an order from a seed on two arrays. Whether what it sees is what one
+/// memory has.
 struct Program {
     group: Group<Bytes>,
     random: Random,
