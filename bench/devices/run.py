@@ -2,7 +2,8 @@
 """Programs on 1, 2, 4 ... devices of one machine: times, what moved between the devices, and whether the results are the same bits.
 
   run.py --build FOLDER             compiles the programs (needs the plugin: POLLYRS_BUILD)
-  run.py FOLDER [--devices 1,2,4] [--small | --large] [--calls N] [--filter REGEX] [--emulated]
+  run.py FOLDER [--devices 1,2,4] [--small | --medium | --large] [--calls N] [--filter REGEX] [--emulated]
+  run.py FOLDER --ranks 1,2,4 --mpich FOLDER [...]      one program on so many processes with a device each, started by MPICH's mpiexec
 
 The second needs Python and the executables only. A program calls its function N times. The first call is what a program that calls it once has: starts of devices,
 memory and copies included, by the program's clock around it. Kernel time is the longest of the devices', with all that they wait for between launches: the median
@@ -34,6 +35,22 @@ PROGRAMS = [
 ]
 
 
+# What several processes of one machine have room for, each with all of the program's memory.
+MEDIUM = {"laplacian2d": ["16384", "200"], "heat2d": ["16384", "200"], "laplacian3d": ["512", "100"], "fdtd2d": ["8192", "200"], "gemm float": ["16384"],
+          "gemm double": ["8192"], "triad": ["134217728"], "nbody": ["262144", "2"], "black_scholes": ["67108864", "20"]}
+
+
+def launcher(options, ranks):
+    """What stands before a program, and the settings of its run."""
+    if not options.ranks or ranks == 1:
+        return [], {"POLLYRS_RT_DEVICES": "1"}
+    mpiexec = [str(options.mpich / "bin" / "mpiexec")]
+    words = [f"-n 1 -env CUDA_VISIBLE_DEVICES {rank}".split() + ["{program}"] for rank in range(ranks)]
+    for rank, part in enumerate(words):
+        mpiexec += ([":"] if rank else []) + part
+    return mpiexec, {"POLLYRS_RT_MPI": "strict", "POLLYRS_RT_MPI_LIBRARY": str(options.mpich / "lib" / "libmpi_abi.so.1")}
+
+
 def executable(folder, name):
     """The file of a program."""
     return folder / name.replace(" ", "_")
@@ -52,13 +69,17 @@ def build(folder):
         print(f"{name}: " + (done.stderr if done.returncode else "; ".join(remarks)), flush=True)
 
 
-def measure(program, words, settings):
+def measure(program, words, settings, start=()):
     """Checksum, seconds of the first call, and of the profile of the later ones kernel time, devices and bytes between them; or what went wrong."""
     with tempfile.TemporaryDirectory() as scratch:
         profile = pathlib.Path(scratch) / "profile"
         env = {**os.environ, **settings, "POLLYRS_RT_PROFILE": str(profile), "POLLYRS_RT_OFFLOAD": "always"}
-        done = subprocess.run([program, *words], env=env, capture_output=True, text=True, check=False)
+        command = []
+        for word in start or ["{program}"]:
+            command += [str(program), *words] if word == "{program}" else [word]
+        done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
         lines = [json.loads(line) for line in profile.read_text().splitlines()] if profile.exists() else []
+        lines = [line for line in lines if line.get("rank", 0) == 0]
     seconds, found = re.findall(r"seconds (\S+)", done.stdout), re.search(r"sum (\w+)", done.stdout)
     if not found:
         return None, f"exit status {done.returncode}: {done.stderr[-500:]}"
@@ -81,7 +102,10 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--build", action="store_true")
     parser.add_argument("--devices", default="1,2")
+    parser.add_argument("--ranks", default="")
+    parser.add_argument("--mpich", type=pathlib.Path)
     parser.add_argument("--small", action="store_true")
+    parser.add_argument("--medium", action="store_true")
     parser.add_argument("--large", action="store_true")
     parser.add_argument("--calls", type=int, default=6)
     parser.add_argument("--filter", default="")
@@ -94,12 +118,13 @@ def main():
     for name, _, _, full, small, *large in PROGRAMS:
         if not re.search(options.filter, name) or (options.large and not large):
             continue
-        words = small if options.small else large[0] if options.large else full
+        words = small if options.small else MEDIUM[name] if options.medium else large[0] if options.large else full
         first = None
-        for n in options.devices.split(","):
-            settings = {"POLLYRS_RT_DEVICES": n, "CALLS": str(options.calls)}
-            settings |= {"POLLYRS_RT_DEVICE": "emulated", "POLLYRS_RT_EMULATED_DEVICES": n} if options.emulated else {"POLLYRS_RT_DEVICE": "cuda"}
-            figures, notes = measure(executable(options.folder, name), words, settings)
+        for n in (options.ranks or options.devices).split(","):
+            start, of_ranks = launcher(options, int(n))
+            settings = {"POLLYRS_RT_DEVICES": n, "CALLS": str(options.calls)} | (of_ranks if options.ranks else {})
+            settings |= {"POLLYRS_RT_DEVICE": "emulated", "POLLYRS_RT_EMULATED_DEVICES": "1" if options.ranks else n} if options.emulated else {"POLLYRS_RT_DEVICE": "cuda"}
+            figures, notes = measure(executable(options.folder, name).resolve(), words, settings, start)
             if not figures:
                 print(f"{name:<14} {n:>7}  {notes}", flush=True)
                 wrong += 1
