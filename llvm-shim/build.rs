@@ -25,6 +25,7 @@ const SOURCES: &[&str] = &[
     "loops.cpp",
     "inline.cpp",
     "kept.cpp",
+    "last.cpp",
     "latest.cpp",
     "memory.cpp",
     "module.cpp",

@@ -63,6 +63,11 @@
 //! `__muldc3`, which looks for infinities in the operands. The call becomes the code that ISO C has for it
 //! (annex G); only the bits of NaNs may differ. `cabs` becomes `hypot`.
 //!
+//! **The last that fits.** Of `if (x[i] < 0) { last = i; w = y[i]; }` each iteration takes over what the one
+//! before left. That is a maximum with its place: of the numbers of iterations that satisfy the condition the
+//! greatest is kept, and beside it what the program keeps. Values that are the same in all iterations are
+//! chosen behind the loop, by whether there was one. The host's code has its condition back.
+//!
 //! **Selected addresses.** Of `wall[i] ? t[i] : t[i - 1]` LLVM makes one load from a selected address, which
 //! is not affine. It becomes a branch again, with a load in either arm.
 //!
@@ -424,6 +429,25 @@ impl Session {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_keep_latest(self.raw, f) })
+    }
+
+    /// What the last iteration leaves that satisfies a condition on data (`if (x[i] < 0) { last = i; w = y[i]; }`)
+    /// becomes what stands beside the greatest number of such an iteration; of a value that is the same in all
+    /// iterations, whether there is one decides behind the loop. Conditions that depend on what was chosen before
+    /// are left alone. The comparisons are conditions again after [`Session::restore_last`]. Returns whether there
+    /// was one.
+    pub fn number_last(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_number_last(self.raw, f) })
+    }
+
+    /// Takes the numbers of [`Session::number_last`] out of the code that is left for the host.
+    pub fn restore_last(&self, f: LLVMValueRef) -> Result<(), ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        unsafe { sys::prs_restore_last(self.raw, f) };
+        Ok(())
     }
 
     /// Values that a loop takes over from one of its last iterations, and that can be computed anew, are.

@@ -231,6 +231,8 @@ unsafe extern "C" {
     pub fn prs_divide_intervals(s: *mut RawSession, f: LLVMValueRef, loops: u32, instructions: u32) -> bool;
     pub fn prs_equalise_sizes(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_keep_latest(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_number_last(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_restore_last(s: *mut RawSession, f: LLVMValueRef);
     pub fn prs_forward_recurrences(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_split_effects(s: *mut RawSession, f: LLVMValueRef);
     pub fn prs_simplify_regions(s: *mut RawSession, f: LLVMValueRef);

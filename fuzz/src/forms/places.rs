@@ -1,5 +1,5 @@
-//! Least and greatest values with their places and what else is kept of them; NaNs, zeros of both signs and
-//! values that are there twice; sines and cosines through pointers that may meet; iterators; records of any
+//! Least and greatest values with their places and what else is kept of them, and what the last iteration leaves
+//! that satisfies a condition; NaNs, zeros of both signs and values that are there twice; sines and cosines through pointers that may meet; iterators; records of any
 //! size; sizes in globals.
 
 use super::choices::Choices;
@@ -11,11 +11,12 @@ use std::fmt::Write;
 const LONG: i64 = 600;
 
 pub fn text(choices: &mut Choices<'_>) -> Text {
-    match choices.weighted(&[45, 20, 15, 20]) {
+    match choices.weighted(&[40, 17, 13, 15, 15]) {
         0 => extremes(choices),
         1 => sines(choices),
         2 => iterators(choices),
-        _ => records(choices),
+        3 => records(choices),
+        _ => lasts(choices),
     }
 }
 
@@ -124,6 +125,64 @@ fn extremes(choices: &mut Choices<'_>) -> Text {
             names[0], names[1]
         );
     }
+    let linkage = linkage(choices);
+    let functions = format!(
+        "{SIZES}struct @R {{ {c} best; {place} at; }};\n\
+         {linkage}void @f(const {c} *x, const {c} *y, {c} *out, {place} *places, {place} *place, struct @R *r, int n, const struct @N *s) {{\n{body}}}\n"
+    );
+    let driver = driver_of_extremes(choices, elem, place, &mut features);
+    Text { functions, driver, features }
+}
+
+/// What the last iteration leaves that satisfies a condition, and whether there is one.
+fn lasts(choices: &mut Choices<'_>) -> Text {
+    let elem = ELEMS[choices.weighted(&[35, 35, 15, 10, 5])];
+    let c = elem.c;
+    let mut features = BTreeSet::from(["last that fits"]);
+    let n = size(choices, &mut features);
+    let place = ["int", "long", "unsigned"][choices.weighted(&[60, 25, 15])];
+    let mut updates = String::new();
+    for _ in 0..1 + choices.weighted(&[60, 30, 10]) {
+        let compare = choices.pick(&["<", "<=", ">", "=="]);
+        let test = match choices.weighted(&[50, 15, 15, 10, 10]) {
+            0 => format!("x[i] {compare} 3"),
+            1 => format!("!(x[i] {compare} y[i])"),
+            2 => format!("x[i] {compare} y[i] && y[i] < 40"),
+            // Nothing satisfies it, or all but NaNs do.
+            3 => "x[i] > 100".to_owned(),
+            // What was chosen before decides.
+            _ => {
+                features.insert("conditions on the choice");
+                format!("x[i] {compare} w")
+            }
+        };
+        let keep = match choices.weighted(&[35, 20, 15, 15, 15]) {
+            0 => "at = i;",
+            1 => "at = i; w = y[i];",
+            2 => "w = x[i] + y[i]; u = x[i];",
+            3 => "at = 7;",
+            _ => "w = y[0];",
+        };
+        let _ = write!(updates, " if ({test}) {{ {keep} }}");
+    }
+    let rows = choices.chance(30);
+    let high = if rows { format!("({n} < 20 ? {n} : 20)") } else { n.to_owned() };
+    let head = if choices.chance(25) {
+        format!("for (int i = {high} - 1; i >= 0; i--)")
+    } else {
+        format!("for (int i = {}; i < {high}; i += {})", choices.below(2), 1 + choices.below(2))
+    };
+    let declare = format!("{c} w = {}, u = 2; {place} at = {};", choices.pick(&["0", "5"]), choices.below(4));
+    let body = if rows {
+        features.insert("last of rows");
+        let updates = updates.replace("x[i", "x[20 * o + i").replace("y[i", "y[o + i");
+        format!(
+            "  for (int o = 0; o < 12; o++) {{\n    {declare}\n    {head} {{{updates} }}\n    \
+             out[o + 1] = w; out[o + 20] = u; places[o] = at;\n  }}\n"
+        )
+    } else {
+        format!("  {declare}\n  {head} {{{updates} }}\n  out[1] = w; out[2] = u; places[0] = at;\n")
+    };
     let linkage = linkage(choices);
     let functions = format!(
         "{SIZES}struct @R {{ {c} best; {place} at; }};\n\

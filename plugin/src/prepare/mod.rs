@@ -98,6 +98,7 @@ pub fn flatten(session: &Session, clone: LLVMValueRef) -> Result<bool, PluginErr
     session.lift_updates(clone)?;
     session.divide_counts(clone)?;
     session.flatten_conditions(clone)?;
+    session.number_last(clone)?;
     session.split_effects(clone)?;
     session.simplify_regions(clone)?;
     Ok(assumed)
@@ -107,6 +108,7 @@ pub fn flatten(session: &Session, clone: LLVMValueRef) -> Result<bool, PluginErr
 pub fn restore(session: &Session, clone: LLVMValueRef) -> Result<(), PluginError> {
     session.forget_origins(clone);
     session.restore_conditions(clone)?;
+    session.restore_last(clone)?;
     session.restore_invariant_loads(clone)?;
     session.restore_rows(clone)?;
     session.restore_errno(clone)?;
