@@ -54,6 +54,8 @@ pub struct CudaQueue {
     /// Known after the first wait that follows the launches.
     kernel_ms: Option<f64>,
     landing: Option<Landing>,
+    /// For messages to and from other ranks.
+    rooms: [Option<Landing>; 2],
     /// In place of a landing where the driver had no pinned memory.
     pageable: Vec<u8>,
     /// Work may be under way.
@@ -99,6 +101,7 @@ impl CudaQueue {
             ended: false,
             kernel_ms: None,
             landing: None,
+            rooms: [None, None],
             pageable: Vec::new(),
             pending: false,
             has_residents: None,
@@ -236,6 +239,14 @@ impl CudaQueue {
             }
         }
         Some((start, end))
+    }
+
+    /// Whether an address is in memory of the library that the driver reaches as it is.
+    fn is_pinned(&self, address: *const u8) -> bool {
+        let mut own = self.landing.iter().chain(self.rooms.iter().flatten());
+        own.any(|memory| {
+            (memory.start as u64..memory.start as u64 + memory.bytes).contains(&(address as u64))
+        })
     }
 
     /// Ends the time of the kernels: what follows is something else. The context is current.
@@ -420,10 +431,13 @@ impl Queue for CudaQueue {
         self.pending = true;
         let (device, stream) = (self.device, self.copies());
         let neighbours = std::mem::take(&mut self.neighbours);
-        // SAFETY: the caller's promise.
-        let copied = device.with_ring(bytes, |ring| unsafe {
-            ring.send(device.context(), stream, to, from, bytes, neighbours)
-        });
+        let through_ring = |bytes: u64| {
+            // SAFETY: the caller's promise.
+            device.with_ring(bytes, |ring| unsafe {
+                ring.send(device.context(), stream, to, from, bytes, neighbours)
+            })
+        };
+        let copied = if self.is_pinned(from) { None } else { through_ring(bytes) };
         if let Some(copied) = copied {
             return copied;
         }
@@ -582,9 +596,7 @@ impl Queue for CudaQueue {
         let _current = self.stream_ready()?;
         self.end_kernels();
         self.pending = true;
-        let pinned = self.landing.as_ref().is_some_and(|landing| {
-            (landing.start as u64..landing.start as u64 + landing.bytes).contains(&(to as u64))
-        });
+        let pinned = self.is_pinned(to);
         let (device, stream) = (self.device, self.copies());
         if !pinned {
             // SAFETY: the caller's promise.

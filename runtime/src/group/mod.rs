@@ -91,6 +91,15 @@ pub trait Member: Queue {
     /// What another one's kernels did counts as this one's.
     fn absorb(&mut self, _other: &Self) {}
 
+    /// Memory of the host for messages, to send or to receive, where the device reaches some faster than other
+    /// memory. It is this until the next call for the same.
+    fn room(&mut self, _receives: bool, _bytes: u64) -> Option<*mut u8> {
+        None
+    }
+
+    /// Waits that messages made were no end of the kernels' time.
+    fn resume(&mut self) {}
+
     /// Takes what a member of another rank has sent, with what is known of it ([`Member::knowledge`]).
     ///
     /// # Safety

@@ -42,12 +42,20 @@ pub(super) struct Ranks {
     /// Whose each member is.
     pub owners: Vec<usize>,
     pub memory: Option<u64>,
+    /// Memory for messages to others, and from them, where devices have no better.
+    rooms: [Vec<u8>; 2],
 }
 
 impl Ranks {
     /// Before the others are known.
     pub fn new(world: &'static World, members: usize) -> Ranks {
-        Ranks { world, first: 0, owners: vec![world.rank(); members], memory: None }
+        Ranks {
+            world,
+            first: 0,
+            owners: vec![world.rank(); members],
+            memory: None,
+            rooms: Default::default(),
+        }
     }
 
     /// The first member of each rank.
@@ -63,6 +71,31 @@ struct Message {
     from: usize,
     to: usize,
     part: Span,
+}
+
+/// A message's bytes in a room.
+struct Parcel {
+    start: *mut u8,
+    data: usize,
+    known: usize,
+}
+
+impl Parcel {
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: a part of the room, which stays as it is while its round lasts, and nothing is under way to it.
+        unsafe { std::slice::from_raw_parts(self.start, self.data + self.known) }
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above; parcels lie apart.
+        unsafe { std::slice::from_raw_parts_mut(self.start, self.data + self.known) }
+    }
+
+    /// Where what is known of the data is; these may be under way.
+    fn known_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above.
+        unsafe { std::slice::from_raw_parts_mut(self.start.wrapping_add(self.data), self.known) }
+    }
 }
 
 /// Moves as messages.
@@ -205,55 +238,80 @@ impl<M: Member> Group<M> {
 
     fn carry_round(&mut self, round: &[Message]) {
         let Some(world) = self.ranks.as_ref().map(|ranks| ranks.world) else { return };
-        let (mut sent, mut received) = (Vec::new(), Vec::new());
-        for message in round {
-            if let Some(at) = self.at(message.from) {
-                sent.push((self.owner(message.to), self.packed(message, at)));
-            }
+        let mut out = self.parcels(round, false);
+        let mut into = self.parcels(round, true);
+        for (message, at, parcel) in &mut out {
+            self.pack(message, *at, parcel);
         }
-        for member in &mut self.here {
-            let done = if sent.is_empty() { Ok(()) } else { member.synchronize() };
-            done.unwrap_or_else(|error| fatal(&format!("a message between ranks failed: {error}")));
+        if !out.is_empty() {
+            let waited = self.here.iter_mut().map(M::synchronize).fold(Ok(()), Result::and);
+            self.surely(waited);
         }
-        for message in round {
-            if let Some(at) = self.at(message.to) {
-                let bytes = message.part.1 - message.part.0;
-                let place = self.memories[message.index].places[message.to].unwrap_or_default();
-                let known = self.here[at].knowledge(place + message.part.0, bytes).len() as u64;
-                let landing = self.surely(buffer(bytes + known));
-                received.push((self.owner(message.from), landing));
-            }
-        }
-        let sent: Vec<(usize, &[u8])> = sent.iter().map(|(to, bytes)| (*to, &bytes[..])).collect();
-        let mut landing: Vec<(usize, &mut [u8])> =
-            received.iter_mut().map(|(from, bytes)| (*from, &mut bytes[..])).collect();
+        let sent = out.iter().map(|(message, _, parcel)| (self.owner(message.to), parcel.bytes()));
+        let sent: Vec<(usize, &[u8])> = sent.collect();
+        let landing =
+            into.iter_mut().map(|(message, _, parcel)| (self.owner(message.from), parcel.bytes_mut()));
+        let mut landing: Vec<(usize, &mut [u8])> = landing.collect();
         world.exchange(&sent, &mut landing);
-        let mut received = received.iter();
-        for message in round {
-            let Some(at) = self.at(message.to) else { continue };
-            let Some((_, bytes)) = received.next() else { continue };
+        for (message, at, parcel) in &into {
             let place = self.memories[message.index].places[message.to].unwrap_or_default();
-            let (data, known) = bytes.split_at((message.part.1 - message.part.0) as usize);
-            // SAFETY: a part of the memory; the buffer lives until the wait below.
-            let done = unsafe { self.here[at].receive(place + message.part.0, data, known) };
+            let (data, known) = parcel.bytes().split_at(parcel.data);
+            // SAFETY: a part of the memory; what it comes from stays until the wait below.
+            let done = unsafe { self.here[*at].receive(place + message.part.0, data, known) };
             self.surely(done);
         }
         let waited = self.here.iter_mut().map(M::synchronize).fold(Ok(()), Result::and);
         self.surely(waited);
+        self.here.iter_mut().for_each(M::resume);
     }
 
-    /// What a message holds, complete after a wait: the data, and what is known of them.
-    fn packed(&mut self, message: &Message, at: usize) -> Vec<u8> {
+    /// The messages of a round that this rank sends, or receives: each with the member's place here.
+    fn parcels<'a>(&mut self, round: &'a [Message], receives: bool) -> Vec<(&'a Message, usize, Parcel)> {
+        let mut parcels = Vec::new();
+        let mut bytes = 0;
+        for message in round {
+            let member = if receives { message.to } else { message.from };
+            let Some(at) = self.at(member) else { continue };
+            let (start, end) = message.part;
+            let place = self.memories[message.index].places[member].unwrap_or_default();
+            // What is known of sent bytes is asked when they are packed.
+            let known = self.here[at].knowledge(place + start, end - start).len();
+            parcels.push((message, at, bytes, (end - start) as usize, known));
+            bytes += (end - start) as usize + known;
+        }
+        let room = if bytes > 0 { self.room(receives, bytes) } else { std::ptr::null_mut() };
+        let parcel = |offset, data, known| Parcel { start: room.wrapping_add(offset), data, known };
+        parcels
+            .into_iter()
+            .map(|(message, at, offset, data, known)| (message, at, parcel(offset, data, known)))
+            .collect()
+    }
+
+    /// Memory of the host for the messages of a round.
+    fn room(&mut self, receives: bool, bytes: usize) -> *mut u8 {
+        if let Some(room) = self.here[0].room(receives, bytes as u64) {
+            return room;
+        }
+        let Some(ranks) = &mut self.ranks else { return std::ptr::null_mut() };
+        let room = &mut ranks.rooms[usize::from(receives)];
+        if room.len() < bytes {
+            *room = match buffer(bytes as u64) {
+                Ok(room) => room,
+                Err(error) => fatal(&format!("a message between ranks failed: {error}")),
+            };
+        }
+        room.as_mut_ptr()
+    }
+
+    /// Fills a message, which is complete after a wait: the data, and what is known of them.
+    fn pack(&mut self, message: &Message, at: usize, parcel: &mut Parcel) {
         let (start, end) = message.part;
         let place = self.memories[message.index].places[message.from].unwrap_or_default();
         let known = self.here[at].knowledge(place + start, end - start);
-        let mut bytes = self.surely(buffer(end - start));
-        bytes.reserve_exact(known.len());
-        // SAFETY: a part of the memory; a buffer of this size, whose bytes don't move.
-        let done = unsafe { self.here[at].copy_out(bytes.as_mut_ptr(), place + start, end - start) };
+        // SAFETY: a part of the memory; the room is as large.
+        let done = unsafe { self.here[at].copy_out(parcel.start, place + start, end - start) };
         self.surely(done);
-        bytes.extend_from_slice(&known);
-        bytes
+        parcel.known_mut().copy_from_slice(&known);
     }
 
     /// Copies pieces of a memory, of which `to` is the place of the byte `offset`, to the memory of all

@@ -33,7 +33,8 @@ impl Drop for CudaQueue {
         if self.has_residents == Some(true) {
             self.device.release_residents();
         }
-        if let Some(landing) = self.landing.take() {
+        let rooms = self.rooms.iter_mut().filter_map(Option::take);
+        for landing in self.landing.take().into_iter().chain(rooms) {
             self.device.give_landing(landing);
         }
         let times = self.events.into_iter().flat_map(|(start, end)| [start, end]);

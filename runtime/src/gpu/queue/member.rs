@@ -38,6 +38,23 @@ impl Member for CudaQueue {
         unless("member", || self.device.note(unsafe { api.stream_wait_event(stream, event, 0) }))
     }
 
+    fn room(&mut self, receives: bool, bytes: u64) -> Option<*mut u8> {
+        let _current = self.device.current().ok()?;
+        let room = &mut self.rooms[usize::from(receives)];
+        if room.as_ref().is_none_or(|room| room.bytes < bytes) {
+            // What was in the former one has been waited for.
+            if let Some(room) = room.take() {
+                self.device.give_landing(room);
+            }
+            *room = self.device.landing(bytes);
+        }
+        self.rooms[usize::from(receives)].as_ref().map(|room| room.start)
+    }
+
+    fn resume(&mut self) {
+        (self.ended, self.kernel_ms) = (false, None);
+    }
+
     unsafe fn pull(&mut self, to: u64, other: &Self, from: u64, bytes: u64) -> Result<()> {
         let _current = self.stream_ready()?;
         self.pending = true;
