@@ -284,8 +284,7 @@ bool assign(Loop &L, Function &F, Session &S) {
   auto &LI = S.FAM.getResult<LoopAnalysis>(F);
   auto &DT = S.FAM.getResult<DominatorTreeAnalysis>(F);
   BasicBlock *Preheader = L.getLoopPreheader(), *Latch = L.getLoopLatch();
-  if (!Preheader || !Latch || !L.getUniqueExitBlock() || L.getNumBlocks() > MaxAssigning || !L.isSafeToClone() || !L.isLoopSimplifyForm() ||
-      !L.isLCSSAForm(DT))
+  if (!Preheader || !Latch || L.getNumBlocks() > MaxAssigning || !pollyrs::isCopyable(L, DT))
     return false;
   SmallVector<Assignment, 4> All;
   SmallPtrSet<Instruction *, 4> Calls;
@@ -345,19 +344,10 @@ bool assign(Loop &L, Function &F, Session &S) {
   S.FAM.invalidate(F, PreservedAnalyses::none());
   return true;
 }
-
-bool assignWithin(ArrayRef<Loop *> Loops, Function &F, Session &S) {
-  for (Loop *L : Loops)
-    if (!findStringMetadataForLoop(L, pollyrs::KeptMark) && (assign(*L, F, S) || assignWithin(L->getSubLoops(), F, S)))
-      return true;
-  return false;
-}
 } // namespace
 
 // At most one loop, as that changes all analyses.
 extern "C" bool prs_divide_assignments(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
-  LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
-  SmallVector<Loop *, 8> Outermost(LI.begin(), LI.end());
-  return assignWithin(Outermost, F, *S);
+  return pollyrs::divideFirst(F, *S, pollyrs::KeptMark, [&](Loop &L) { return assign(L, F, *S); });
 }

@@ -13,6 +13,7 @@
 #include "llvm/Support/CBindingWrapping.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
@@ -298,7 +299,7 @@ Loop &outermost(Flat &Nest, ScalarEvolution &SE, DominatorTree &DT, const DenseS
     return isa<SCEVCouldNotCompute>(Taken) || !SE.isLoopInvariant(I.By, L) || !SE.isLoopInvariant(Taken, L);
   };
   for (Loop *L = Top->getParentLoop(); L; L = L->getParentLoop())
-    if (L->getNumBlocks() > MaxFlatBlocks || !L->isLoopSimplifyForm() || !L->getUniqueExitBlock() || !L->isSafeToClone() || !L->isLCSSAForm(DT) ||
+    if (L->getNumBlocks() > MaxFlatBlocks || !pollyrs::isCopyable(*L, DT) ||
         Blocked.contains(L) || !SE.isLoopInvariant(Nest.Count, L) || !SE.isLoopInvariant(Nest.Length, L) ||
         any_of(Nest.Before, [&](auto &I) { return Changes(I, L); }))
       break;
@@ -544,15 +545,14 @@ bool divideFlat(Loop &L, Function &F, Session &S, const DenseSet<const Loop *> &
   LoopInfo &LI = S.FAM.getResult<LoopAnalysis>(F);
   DominatorTree &DT = S.FAM.getResult<DominatorTreeAnalysis>(F);
   ScalarEvolution &SE = S.FAM.getResult<ScalarEvolutionAnalysis>(F);
-  if (L.getNumBlocks() > MaxFlatBlocks || !L.isLoopSimplifyForm() || !L.getUniqueExitBlock() || !L.isSafeToClone() || !L.isLCSSAForm(DT) || !S.work(L))
+  if (L.getNumBlocks() > MaxFlatBlocks || !pollyrs::isCopyable(L, DT) || !S.work(L))
     return false;
   auto Nest = flat(L, SE);
   if (!Nest)
     return false;
   Factors Each;
   factors(Nest->Length, true, Each);
-  // Of a product of 64 bits that stays whole, arrays would have its factors for sizes, and no row is as short
-  // as one of these.
+  // Of a product of 64 bits that stays whole arrays would have the factors for sizes; no row is that short.
   if (Each.size() > 1 && Nest->Ty->getIntegerBitWidth() > 32 && !isDividedAgain(Nest->All))
     return false;
   Loop &Top = outermost(*Nest, SE, DT, Blocked);
@@ -641,20 +641,11 @@ bool divideFlat(Loop &L, Function &F, Session &S, const DenseSet<const Loop *> &
   S.FAM.invalidate(F, PreservedAnalyses::none());
   return true;
 }
-
-bool divideFlatWithin(ArrayRef<Loop *> Loops, Function &F, Session &S, const DenseSet<const Loop *> &Blocked) {
-  for (Loop *L : Loops)
-    if (!findStringMetadataForLoop(L, pollyrs::ApartMark) && !findStringMetadataForLoop(L, pollyrs::KeptMark) &&
-        !findStringMetadataForLoop(L, pollyrs::UnevenRowsMark) &&
-        ((!Blocked.contains(L) && divideFlat(*L, F, S, Blocked)) || divideFlatWithin(L->getSubLoops(), F, S, Blocked)))
-      return true;
-  return false;
-}
 } // namespace
 
 extern "C" bool prs_divide_counters(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
-  LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
-  SmallVector<Loop *, 8> Outermost(LI.begin(), LI.end());
-  return divideFlatWithin(Outermost, F, *S, pollyrs::blockedLoops(*S, LI));
+  auto Blocked = pollyrs::blockedLoops(*S, S->FAM.getResult<LoopAnalysis>(F));
+  const char *Marks[] = {pollyrs::ApartMark, pollyrs::KeptMark, pollyrs::UnevenRowsMark};
+  return pollyrs::divideFirst(F, *S, Marks, [&](Loop &L) { return !Blocked.contains(&L) && divideFlat(L, F, *S, Blocked); });
 }

@@ -559,7 +559,7 @@ extern "C" bool prs_equalise_sizes(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
   DominatorTree &DT = S->FAM.getResult<DominatorTreeAnalysis>(F);
   for (Loop *L : S->FAM.getResult<LoopAnalysis>(F).getLoopsInPreorder())
-    if (L->isLoopSimplifyForm() && L->getUniqueExitBlock() && L->isSafeToClone() && L->isLCSSAForm(DT) &&
+    if (pollyrs::isCopyable(*L, DT) &&
         !findStringMetadataForLoop(L, UnevenMark) && equalise(*L, F, *S))
       return true;
   return false;

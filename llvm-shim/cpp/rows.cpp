@@ -705,14 +705,6 @@ bool divide(Loop &L, Function &F, Session &S, bool Checked) {
     ownExits(F, S);
   return true;
 }
-
-bool divideWithin(ArrayRef<Loop *> Loops, Function &F, Session &S, bool Checked) {
-  for (Loop *L : Loops)
-    if (S.work(*L) && !findStringMetadataForLoop(L, pollyrs::ApartMark) &&
-        (divide(*L, F, S, Checked) || divideWithin(L->getSubLoops(), F, S, Checked)))
-      return true;
-  return false;
-}
 } // namespace
 
 extern "C" {
@@ -722,9 +714,8 @@ bool prs_divide_rows(Session *S, LLVMValueRef FRef, unsigned Limit, bool Checked
   Function &F = *unwrap<Function>(FRef);
   bool Changed = false;
   for (; Limit && S->work(F); --Limit) {
-    LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
-    SmallVector<Loop *, 8> Outermost(LI.begin(), LI.end());
-    if (!divideWithin(Outermost, F, *S, Checked))
+    auto Divide = [&](Loop &L) { return S->work(L) && divide(L, F, *S, Checked); };
+    if (!pollyrs::divideFirst(F, *S, pollyrs::ApartMark, Divide))
       break;
     Changed = true;
   }

@@ -227,9 +227,17 @@ struct LoopCopy {
   llvm::SmallPtrSet<llvm::BasicBlock *, 16> Blocks;
 };
 
+// Whether [`copyLoop`] can copy a loop.
+bool isCopyable(const llvm::Loop &L, const llvm::DominatorTree &DT);
+
 // Copies a loop with a preheader and one block behind it, in LCSSA form. `Map` says what became of its
 // values.
 LoopCopy copyLoop(llvm::Loop &L, llvm::StringRef Suffix, llvm::ValueToValueMapTy &Map, llvm::LoopInfo &LI, llvm::DominatorTree &DT);
+
+// Gives the loops of a function to `Divide`, outer ones first, until it has made versions of one: that
+// changes all analyses. Loops with one of the marks in their metadata are left alone, and so are those
+// inside.
+bool divideFirst(llvm::Function &F, Session &S, llvm::ArrayRef<const char *> Marks, llvm::function_ref<bool(llvm::Loop &)> Divide);
 
 // Whether a loop whose error blocks are taken out can be copied: nothing but these and what stands behind its
 // end uses its values.

@@ -157,7 +157,7 @@ bool divideSteps(Loop &L, Function &F, Session &S) {
   LoopInfo &LI = S.FAM.getResult<LoopAnalysis>(F);
   DominatorTree &DT = S.FAM.getResult<DominatorTreeAnalysis>(F);
   ScalarEvolution &SE = S.FAM.getResult<ScalarEvolutionAnalysis>(F);
-  if (L.getNumBlocks() > MaxStepBlocks || !L.isLoopSimplifyForm() || !L.getUniqueExitBlock() || !L.isSafeToClone() || !L.isLCSSAForm(DT))
+  if (L.getNumBlocks() > MaxStepBlocks || !pollyrs::isCopyable(L, DT))
     return false;
   SmallSetVector<Value *, 4> Steps;
   for (BasicBlock *BB : L.blocks())
@@ -173,20 +173,10 @@ bool divideSteps(Loop &L, Function &F, Session &S) {
   S.FAM.invalidate(F, PreservedAnalyses::none());
   return true;
 }
-
-bool divideStepsWithin(ArrayRef<Loop *> Loops, Function &F, Session &S) {
-  for (Loop *L : Loops)
-    if (!findStringMetadataForLoop(L, pollyrs::ApartMark) && !findStringMetadataForLoop(L, pollyrs::KeptMark) &&
-        !findStringMetadataForLoop(L, pollyrs::OtherStepsMark) &&
-        (divideSteps(*L, F, S) || divideStepsWithin(L->getSubLoops(), F, S)))
-      return true;
-  return false;
-}
 } // namespace
 
 extern "C" bool prs_divide_steps(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
-  LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
-  SmallVector<Loop *, 8> Outermost(LI.begin(), LI.end());
-  return divideStepsWithin(Outermost, F, *S);
+  const char *Marks[] = {pollyrs::ApartMark, pollyrs::KeptMark, pollyrs::OtherStepsMark};
+  return pollyrs::divideFirst(F, *S, Marks, [&](Loop &L) { return divideSteps(L, F, *S); });
 }

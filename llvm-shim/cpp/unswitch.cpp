@@ -141,7 +141,7 @@ bool unswitch(Loop &L, Function &F, Session &S) {
   unsigned Size = 0;
   for (BasicBlock *BB : L.blocks())
     Size += BB->size();
-  if (Size > MaxUnswitched || !L.isLoopSimplifyForm() || !L.getUniqueExitBlock() || !L.isSafeToClone() || !L.isLCSSAForm(DT))
+  if (Size > MaxUnswitched || !pollyrs::isCopyable(L, DT))
     return false;
   Value *Decision = decisionOf(L, DT, LI, SE);
   bool Moved = false;
@@ -164,19 +164,10 @@ bool unswitch(Loop &L, Function &F, Session &S) {
   S.FAM.invalidate(F, PreservedAnalyses::none());
   return true;
 }
-
-bool unswitchWithin(ArrayRef<Loop *> Loops, Function &F, Session &S) {
-  for (Loop *L : Loops)
-    if (!findStringMetadataForLoop(L, pollyrs::ApartMark) && !findStringMetadataForLoop(L, pollyrs::KeptMark) &&
-        !findStringMetadataForLoop(L, pollyrs::OtherStepsMark) && (unswitch(*L, F, S) || unswitchWithin(L->getSubLoops(), F, S)))
-      return true;
-  return false;
-}
 } // namespace
 
 extern "C" bool prs_unswitch_loops(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
-  LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
-  SmallVector<Loop *, 8> Outermost(LI.begin(), LI.end());
-  return unswitchWithin(Outermost, F, *S);
+  const char *Marks[] = {pollyrs::ApartMark, pollyrs::KeptMark, pollyrs::OtherStepsMark};
+  return pollyrs::divideFirst(F, *S, Marks, [&](Loop &L) { return unswitch(L, F, *S); });
 }

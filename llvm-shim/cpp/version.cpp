@@ -3,6 +3,7 @@
 #include "shim.h"
 
 #include "llvm/ADT/DepthFirstIterator.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -15,9 +16,27 @@
 #include "llvm/Support/CBindingWrapping.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 
 using namespace llvm;
 using pollyrs::send;
+
+bool pollyrs::isCopyable(const Loop &L, const DominatorTree &DT) {
+  return L.isLoopSimplifyForm() && L.getUniqueExitBlock() && L.isSafeToClone() && L.isLCSSAForm(DT);
+}
+
+static bool divideWithin(ArrayRef<Loop *> Loops, ArrayRef<const char *> Marks, function_ref<bool(Loop &)> Divide) {
+  return any_of(Loops, [&](Loop *L) {
+    bool Marked = any_of(Marks, [&](const char *Mark) { return findStringMetadataForLoop(L, Mark).has_value(); });
+    return !Marked && (Divide(*L) || divideWithin(L->getSubLoops(), Marks, Divide));
+  });
+}
+
+bool pollyrs::divideFirst(Function &F, Session &S, ArrayRef<const char *> Marks, function_ref<bool(Loop &)> Divide) {
+  LoopInfo &LI = S.FAM.getResult<LoopAnalysis>(F);
+  SmallVector<Loop *, 8> Outermost(LI.begin(), LI.end());
+  return divideWithin(Outermost, Marks, Divide);
+}
 
 pollyrs::LoopCopy pollyrs::copyLoop(Loop &L, StringRef Suffix, ValueToValueMapTy &Map, LoopInfo &LI, DominatorTree &DT) {
   BasicBlock *Before = L.getLoopPreheader();

@@ -264,3 +264,8 @@ pub fn detect(analyses: &Analyses<'_>, options: &DetectOptions) -> Detection {
     }
     Detection { scops, rejections, operations, divided }
 }
+
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;

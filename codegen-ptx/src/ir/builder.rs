@@ -89,8 +89,8 @@ impl Ir {
         *self.site.borrow_mut() = Some(Noted { what, array, spare: false });
     }
 
-    /// As [`Ir::note`], for loads whose value may be thrown away (another thread may be writing there then), and for stores that may
-    /// give elements which the program leaves alone the values that they have.
+    /// As [`Ir::note`], for loads whose value may be thrown away (another thread may be writing there then),
+    /// and for stores that may give elements which the program leaves alone the values that they have.
     pub fn note_spare(&self, what: &str, array: &str) {
         let (what, array) = (what.to_owned(), array.to_owned());
         *self.site.borrow_mut() = Some(Noted { what, array, spare: true });
