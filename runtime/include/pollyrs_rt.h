@@ -44,14 +44,14 @@ extern "C" {
 
 /* Version 2 added holds, version 3 that they are lent, version 4 that objects are discarded, version 5 that
  * executions of functions with a hold may fail for what the data are, version 6 windows, version 7 slices,
- * version 8 that small executions do not ask, version 9 graphs of blocks; the library runs code of all
- * versions. */
-#define POLLYRS_ABI_VERSION 9u
+ * version 8 that small executions do not ask, version 9 graphs of blocks, version 10 rows that lie anywhere
+ * and the largest number of a table; the library runs code of all versions. */
+#define POLLYRS_ABI_VERSION 10u
 
 /* A library that knows version N defines pollyrs_rt_abi_N, for each N from 8 on. Generated descriptors have
  * its address behind their last field: code of a later version than the library's is neither linked nor
  * loaded. */
-extern const uint32_t pollyrs_rt_abi_9;
+extern const uint32_t pollyrs_rt_abi_10;
 
 /* The reason is the one the run-time library found in its last refused pollyrs_rt_begin or failed
  * pollyrs_rt_end of this thread. Any smaller value is an index into PollyrsScop.reasons. */

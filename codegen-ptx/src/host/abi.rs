@@ -2,7 +2,7 @@
 //! structures in 8-byte words, flags.
 
 /// Version of the ABI that the generated code follows.
-pub(crate) const VERSION: u32 = 9;
+pub(crate) const VERSION: u32 = 10;
 
 /// The index of a reason that means "ask the run-time library".
 pub(crate) const REASON_RUNTIME: u32 = u32::MAX;

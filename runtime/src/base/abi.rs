@@ -21,12 +21,20 @@ use crate::base::shape::Shape;
 use crate::base::spans::Span;
 
 /// The version that this library speaks.
-pub const ABI_VERSION: u32 = 9;
-/// What descriptors of this version refer to, as linkers are to see that a library is too old. Programs of
-/// former versions do not refer to any.
+pub const ABI_VERSION: u32 = 10;
+/// What descriptors of a version refer to, as linkers are to see that a library is too old. Programs of
+/// versions before 8 do not refer to any.
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals)]
-pub static pollyrs_rt_abi_9: u32 = ABI_VERSION;
+pub static pollyrs_rt_abi_8: u32 = 8;
+/// The same of version 9.
+#[unsafe(no_mangle)]
+#[allow(non_upper_case_globals)]
+pub static pollyrs_rt_abi_9: u32 = 9;
+/// The same of version 10.
+#[unsafe(no_mangle)]
+#[allow(non_upper_case_globals)]
+pub static pollyrs_rt_abi_10: u32 = ABI_VERSION;
 /// The oldest version whose descriptors it understands: version 2 added functions and flags.
 pub const OLDEST_ABI_VERSION: u32 = 1;
 /// `POLLYRS_REASON_RUNTIME`.

@@ -235,6 +235,8 @@ fn the_shared_library_links_and_exports_the_interface_only() {
     let mut names: Vec<&str> = text.lines().filter_map(|line| line.split(' ').next_back()).collect();
     names.sort_unstable();
     let expected = [
+        "pollyrs_rt_abi_10",
+        "pollyrs_rt_abi_8",
         "pollyrs_rt_abi_9",
         "pollyrs_rt_begin",
         "pollyrs_rt_begin_held",
