@@ -1,0 +1,91 @@
+//! For unit tests: functions of one loop nest in LLVM's IR, from a few words, and what detection makes of them.
+
+use crate::{DetectOptions, Detection, detect};
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use pollyrs_llvm_shim::Session;
+
+/// `for (long NAME = first; NAME < end; NAME += step)`; all of it text of the IR.
+#[derive(Clone, Copy)]
+pub struct Count<'a> {
+    pub name: &'a str,
+    pub first: &'a str,
+    pub end: &'a str,
+    pub step: i64,
+}
+
+/// `for (long NAME = 0; NAME < end; NAME++)`.
+pub fn to<'a>(name: &'a str, end: &'a str) -> Count<'a> {
+    Count { name, first: "0", end, step: 1 }
+}
+
+/// One instruction of a body: `%x = a[%i]` loads a double, `a[%i] = %x` stores one, anything else is the IR's.
+fn instruction(line: &str, number: usize) -> String {
+    let place = |place: &str| {
+        let (array, index) = place.strip_suffix(']')?.split_once('[')?;
+        let address = format!("  %at{number} = getelementptr inbounds double, ptr %{array}, i64 {index}\n");
+        array.chars().all(char::is_alphanumeric).then_some(address)
+    };
+    match line.split_once(" = ") {
+        Some((value, from)) if place(from).is_some() => {
+            place(from).unwrap() + &format!("  {value} = load double, ptr %at{number}, align 8\n")
+        }
+        Some((to, value)) if place(to).is_some() => {
+            place(to).unwrap() + &format!("  store double {value}, ptr %at{number}, align 8\n")
+        }
+        _ => format!("  {line}\n"),
+    }
+}
+
+/// `void f(double *restrict a, double *restrict b, int *restrict t, long n, long m)` with a body of
+/// instructions, separated by `;`, in loops, outermost first. Each loop has its guard, preheader, latch and
+/// exit in blocks of their own.
+pub fn function(loops: &[Count<'_>], body: &str) -> String {
+    let mut text = String::from(
+        "declare void @other()\ndeclare double @unknown(double)\n\
+         define void @f(ptr noalias %a, ptr noalias %b, ptr noalias %t, i64 %n, i64 %m) {\n\
+         entry:\n  br label %guard0\n",
+    );
+    for (k, Count { name, first, end, .. }) in loops.iter().enumerate() {
+        text += &format!(
+            "guard{k}:\n  %some{k} = icmp slt i64 {first}, {end}\n  br i1 %some{k}, label %before{k}, label %behind{k}\n\
+             before{k}:\n  br label %head{k}\n\
+             head{k}:\n  %{name} = phi i64 [ {first}, %before{k} ], [ %next{k}, %latch{k} ]\n"
+        );
+        let last = k + 1 == loops.len();
+        match last {
+            false => text += &format!("  br label %guard{}\n", k + 1),
+            true => {
+                let lines = body.split(';').map(str::trim).filter(|l| !l.is_empty());
+                text.extend(lines.enumerate().map(|(n, line)| instruction(line, n)));
+                text += &format!("  br label %latch{k}\n");
+            }
+        }
+    }
+    for (k, Count { name, end, step, .. }) in loops.iter().enumerate().rev() {
+        text += &format!(
+            "latch{k}:\n  %next{k} = add nsw i64 %{name}, {step}\n  %more{k} = icmp slt i64 %next{k}, {end}\n  \
+             br i1 %more{k}, label %head{k}, label %exit{k}\n\
+             exit{k}:\n  br label %behind{k}\n\
+             behind{k}:\n"
+        );
+        text += &match k {
+            0 => "  ret void\n".to_string(),
+            _ => format!("  br label %latch{}\n", k - 1),
+        };
+    }
+    text + "}\n"
+}
+
+/// What detection finds in such a function.
+pub fn detected(loops: &[Count<'_>], body: &str) -> Detection {
+    let text = function(loops, body);
+    let context = Context::create();
+    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "test");
+    let module = context.create_module_from_ir(buffer).unwrap_or_else(|e| panic!("{e}:\n{text}"));
+    // SAFETY: the module outlives the session.
+    let session = unsafe { Session::new(module.as_mut_ptr()) };
+    let f = session.ir().function("f").unwrap();
+    let analyses = session.analyses(f.raw()).unwrap();
+    detect(&analyses, &DetectOptions::default())
+}
