@@ -1,4 +1,5 @@
-// The last value that a condition lets through, `if (x[i] < 0) last = i;`, as a maximum with its place; src/prepare.rs has the argument.
+// The last value that a condition lets through, `if (x[i] < 0) last = i;`, as a maximum with its place;
+// src/prepare.rs has the argument.
 
 #include "shim.h"
 

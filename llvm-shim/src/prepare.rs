@@ -431,11 +431,11 @@ impl Session {
         Ok(unsafe { sys::prs_keep_latest(self.raw, f) })
     }
 
-    /// What the last iteration leaves that satisfies a condition on data (`if (x[i] < 0) { last = i; w = y[i]; }`)
-    /// becomes what stands beside the greatest number of such an iteration; of a value that is the same in all
-    /// iterations, whether there is one decides behind the loop. Conditions that depend on what was chosen before
-    /// are left alone. The comparisons are conditions again after [`Session::restore_last`]. Returns whether there
-    /// was one.
+    /// What the last iteration leaves that satisfies a condition on data
+    /// (`if (x[i] < 0) { last = i; w = y[i]; }`) becomes what stands beside the greatest number of such an
+    /// iteration; of a value that is the same in all iterations, whether there is one decides behind the
+    /// loop. Conditions that depend on what was chosen before are left alone. The comparisons are conditions
+    /// again after [`Session::restore_last`]. Returns whether there was one.
     pub fn number_last(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.

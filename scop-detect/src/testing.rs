@@ -1,4 +1,5 @@
-//! For unit tests: functions of one loop nest in LLVM's IR, from a few words, and what detection makes of them.
+//! For unit tests: functions of one loop nest in LLVM's IR, from a few words, and what detection makes of
+//! them.
 
 use crate::{DetectOptions, Detection, detect};
 use inkwell::context::Context;
@@ -19,7 +20,8 @@ pub fn to<'a>(name: &'a str, end: &'a str) -> Count<'a> {
     Count { name, first: "0", end, step: 1 }
 }
 
-/// One instruction of a body: `%x = a[%i]` loads a double, `a[%i] = %x` stores one, anything else is the IR's.
+/// One instruction of a body: `%x = a[%i]` loads a double, `a[%i] = %x` stores one, anything else is the
+/// IR's.
 fn instruction(line: &str, number: usize) -> String {
     let place = |place: &str| {
         let (array, index) = place.strip_suffix(']')?.split_once('[')?;

@@ -1,6 +1,6 @@
-//! Least and greatest values with their places and what else is kept of them, and what the last iteration leaves
-//! that satisfies a condition; NaNs, zeros of both signs and values that are there twice; sines and cosines through pointers that may meet; iterators; records of any
-//! size; sizes in globals.
+//! Least and greatest values with their places and what else is kept of them, and what the last iteration
+//! leaves that satisfies a condition; NaNs, zeros of both signs and values that are there twice; sines and
+//! cosines through pointers that may meet; iterators; records of any size; sizes in globals.
 
 use super::choices::Choices;
 use super::{ELEMS, Elem, Text, array};

@@ -91,8 +91,8 @@ pub trait Member: Queue {
     /// What another one's kernels did counts as this one's.
     fn absorb(&mut self, _other: &Self) {}
 
-    /// Memory of the host for messages, to send or to receive, where the device reaches some faster than other
-    /// memory. It is this until the next call for the same.
+    /// Memory of the host for messages, to send or to receive, where the device reaches some faster than
+    /// other memory. It is this until the next call for the same.
     fn room(&mut self, _receives: bool, _bytes: u64) -> Option<*mut u8> {
         None
     }

@@ -82,7 +82,8 @@ struct Parcel {
 
 impl Parcel {
     fn bytes(&self) -> &[u8] {
-        // SAFETY: a part of the room, which stays as it is while its round lasts, and nothing is under way to it.
+        // SAFETY: a part of the room, which stays as it is while its round lasts, and nothing is under way to
+        // it.
         unsafe { std::slice::from_raw_parts(self.start, self.data + self.known) }
     }
 
