@@ -12,8 +12,12 @@
 //! memory is not divided so finely that one half could be missing.) `@pollyrs.async.commit()` ends a group of
 //! copies, and `@pollyrs.async.wait.m()` waits for all groups of the thread but the last `m`. Only code for
 //! `@pollyrs.has_mma` ([`crate::tiled::product`]) reaches them. The emulated device copies at once.
+//!
+//! `void @pollyrs.async.element.n(ptr to, ptr from)` is the same for one element of `n` bytes, at an address that
+//! `n` divides, for every target: where there are no such copies it is a load and a store. A thread holds no
+//! register until the element is there, so that all copies of a block are on their way at once.
 
-use crate::ir::builder::Ir;
+use crate::ir::builder::{Ir, SITE};
 use crate::ir::calls::replace_calls;
 use crate::ir::error::Result;
 use crate::ir::intrinsics::CHUNK;
@@ -124,24 +128,38 @@ fn load<S>(
 const ASYNC: &str = "pollyrs.async.";
 
 const COMMIT: &str = "pollyrs.async.commit";
+const ELEMENT: &str = "pollyrs.async.element.";
 /// A number of groups is part of the instruction; no more are waited for.
 const MOST_GROUPS: u32 = 8;
 /// The architecture from which on there are such copies.
 const ASYNC_FROM: u32 = 80;
 
 /// A call of a function that reads or writes memory.
-fn effect<S>(k: &KernelBuilder<'_, S>, name: &str, args: &[Value]) {
+fn effect<S>(k: &KernelBuilder<'_, S>, name: &str, args: &[Value]) -> Value {
     let params: Vec<_> = args.iter().map(|a| a.ty()).collect();
     let f = k.module.declare(name, k.ir.void_type().function(&params));
     for a in ["nounwind", "willreturn"] {
         f.add_attribute(FUNCTION, a, 0);
     }
-    k.ir.call_function(f, args);
+    k.ir.call_function(f, args)
 }
 
 /// Starts to copy a chunk of which these halves have a meaning.
 pub(crate) fn copy<S>(k: &KernelBuilder<'_, S>, to: Value, from: Value, halves: [Value; 2]) {
     effect(k, CHUNK, &[to, from, halves[0], halves[1]]);
+}
+
+/// The sizes of elements that there are copies of.
+const ELEMENTS: [u32; 2] = [4, 8];
+
+/// Starts to copy an element of so many bytes; `false` if there is no such copy.
+pub(crate) fn copy_element<S>(k: &KernelBuilder<'_, S>, bytes: u32, to: Value, from: Value) -> bool {
+    if !ELEMENTS.contains(&bytes) {
+        return false;
+    }
+    let call = effect(k, &format!("{ELEMENT}{bytes}"), &[to, from]);
+    k.ir.mark_access(call);
+    true
 }
 
 /// Ends a group of copies.
@@ -178,15 +196,42 @@ fn replace_copies(
     Ok(())
 }
 
+/// Replaces copies of elements, each by what a function builds for so many bytes, `to` and `from`.
+fn replace_elements(module: Module, copy: impl Fn(&Ir, u32, Value) -> Value) -> Result<()> {
+    for bytes in ELEMENTS {
+        let Some(f) = module.function(&format!("{ELEMENT}{bytes}")) else { continue };
+        replace_calls(module, f, |ir, call| Ok(copy(ir, bytes, call)))?;
+    }
+    Ok(())
+}
+
+/// A copy of an element as a load and a store, which carry what the call says of itself.
+fn load_and_store(ir: &Ir, bytes: u32, call: Value) -> Value {
+    let v = ir.load_aligned(ir.ctx.int_type(8 * bytes), call.operand(1), bytes);
+    let store = ir.store(v, call.operand(0));
+    store.set_alignment(bytes);
+    let kind = ir.ctx.kind(SITE);
+    for access in [v, store] {
+        access.set_metadata(kind, call.metadata(kind));
+    }
+    ir.null()
+}
+
 /// Copies as instructions of PTX; nothing where the architecture has none and nothing reaches them.
 fn copies_to_ptx(module: Module, arch: u32) -> Result<()> {
     if arch < ASYNC_FROM {
+        replace_elements(module, load_and_store)?;
         return replace_copies(module, |ir, _| ir.null(), Ir::null, |ir, _| ir.null());
     }
     let call = |ir: &Ir, name: &str, args: &[Value]| {
         let params: Vec<_> = args.iter().map(|a| a.ty()).collect();
         ir.call_function(module.declare(name, ir.void_type().function(&params)), args)
     };
+    replace_elements(module, |ir, bytes, c| {
+        let to = ir.addrspace_cast(c.operand(0), ir.pointer_in(3));
+        let from = ir.addrspace_cast(c.operand(1), ir.pointer_in(1));
+        call(ir, &format!("llvm.nvvm.cp.async.ca.shared.global.{bytes}"), &[to, from])
+    })?;
     replace_copies(
         module,
         |ir, [to, from, ..]| {
@@ -212,6 +257,7 @@ fn copies_to_host(module: Module) -> Result<()> {
         }
         ir.null()
     };
+    replace_elements(module, load_and_store)?;
     replace_copies(module, copy, Ir::null, |ir, _| ir.null())
 }
 

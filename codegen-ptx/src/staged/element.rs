@@ -4,9 +4,9 @@ use crate::affine::expr::ExprEmitter;
 use crate::affine::walk;
 use crate::ir::error::{Result, internal};
 use crate::ir::llvm::*;
-use crate::ops::tasks;
+use crate::ops::{copies, tasks};
 use crate::staged::state::KernelBuilder;
-use crate::staged::window::{copy, forget, is_full, passing};
+use crate::staged::window::{copies_without_waiting, copy, forget, is_full, passing};
 use crate::staged::{boxes, groups, prefetch, update};
 use pollyrs_isl as isl;
 
@@ -28,6 +28,10 @@ pub(crate) fn emit_element(
             return Ok(None);
         }
         k.has_barrier = true;
+        if copies_without_waiting(k.kernel)? {
+            copies::commit(k);
+            copies::wait(k, 0);
+        }
         k.abstract_call(crate::ir::intrinsics::BARRIER, k.ir.void_type());
         return Ok(None);
     }

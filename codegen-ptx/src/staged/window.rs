@@ -22,6 +22,7 @@ use crate::ir::intrinsics::SHARED;
 use crate::ir::llvm::*;
 use crate::ir::types::llvm_elem;
 use crate::kernel::builder;
+use crate::ops::copies;
 use crate::staged::groups::{self, Batch};
 use crate::staged::state::KernelBuilder;
 use pollyrs_isl as isl;
@@ -358,6 +359,14 @@ fn has_one_stage(kernel: &MappedKernel) -> Result<bool> {
     Ok(true)
 }
 
+/// Whether threads go on while what they copy is on its way ([`copies::copy_element`]). Who reads it, the
+/// thread itself too, does so behind a barrier, as the copies are a step of their own; in front of each barrier
+/// a thread waits for what it copies ([`crate::staged::element`]). Stages have groups, by which a thread waits
+/// for many of its loads at once.
+pub(crate) fn copies_without_waiting(kernel: &MappedKernel) -> Result<bool> {
+    Ok(!kernel.windows.is_empty() && kernel.full.is_none() && has_one_stage(kernel)?)
+}
+
 /// Whether the stage `p` is full; `emit` learns its coordinates.
 pub(crate) fn is_full(
     kernel: &MappedKernel,
@@ -420,6 +429,10 @@ pub(crate) fn copy(k: &mut KernelBuilder<'_>, name: &str, args: &[Value]) -> Res
     let Some(to) = address(k, w.array, subscripts, None)? else { return internal("a copy without a window") };
     ir.note("a copy to shared memory", &array.display);
     let from = ir.element(ty, base, offset);
+    let bytes = array.elem.bytes();
+    if copies_without_waiting(kernel)? && align == bytes && copies::copy_element(k, bytes, to, from) {
+        return Ok(true);
+    }
     let Some(v) = groups::batched(k, ty, |ir| Ok(ir.load_aligned(ty, from, align)))? else { return Ok(true) };
     ir.note("a copy to shared memory", &array.display);
     ir.store_aligned(v, to, array.elem.bytes());

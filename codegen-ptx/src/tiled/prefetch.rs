@@ -7,9 +7,15 @@
 //! ```text
 //! v = loads of the first iterations
 //! for c = 0, part, 2 part, …
+//!   w = loads of the iterations behind these; of the first ones again behind the last, which nobody uses
 //!   compute with v
-//!   v = loads of the iterations behind these; of the first ones again behind the last, which nobody uses
+//!   v = w
 //! ```
+//! Where there are registers for twice as many operands, the loop is unrolled twice, so that the halves have
+//! registers of their own: with one set of them, ptxas loads behind the last use of a value, and what is
+//! loaded last is waited for. (Two sums of 131072 numbers on an H200: 0.487 in place of 0.552 ms. Where a
+//! block has no such registers: 4.45 in place of 3.67 ms of a product of two tall matrices.)
+//!
 //! **Argument.** Nothing in the loop writes to shared memory, so that a load may come as early as the strip
 //! begins; what is loaded is inside the strip.
 
@@ -26,8 +32,10 @@ pub(super) struct Loop {
     pub before: Block,
     pub body: Block,
     pub counter: Value,
-    pub next: Value,
-    pub end: Value,
+    pub step: u32,
+    pub end: u32,
+    /// Whether it is to be unrolled twice.
+    pub twice: bool,
 }
 
 /// Loads what the loop reads of shared memory an iteration ahead. The block in front of the loop has its
@@ -43,7 +51,15 @@ pub(super) fn operands(ir: &Ir, l: &Loop) {
             chains.push((*i, chain));
         }
     }
-    let behind = ir.select(ir.icmp(LLVMIntEQ, l.next, l.end), ir.int(0), l.next);
+    if l.twice {
+        ir.before(l.counter.behind());
+    }
+    let next = ir.add(l.counter, ir.int(l.step.into()));
+    // (A mask where it can be: LLVM does not see that loads from what is selected are next to each other.)
+    let behind = match l.end {
+        end if end.is_power_of_two() => ir.and(next, ir.int((end - 1).into())),
+        end => ir.select(ir.icmp(LLVMIntEQ, next, ir.int(end.into())), ir.int(0), next),
+    };
     let mut known = BTreeMap::from([(l.counter.address(), behind)]);
     let later: Vec<_> = chains.iter().map(|(load, chain)| again(ir, &mut known, chain, *load)).collect();
     ir.before(l.before.end());

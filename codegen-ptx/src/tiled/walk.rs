@@ -324,8 +324,9 @@ fn unrolled<'a>(
     let after = ir.append_block(function, "endwhole");
     let tiling = state(k)?.tiling;
     // Products run by points only where the target has no tensor cores: compile time counts there.
+    let (ahead, twice) = side_by_side(k)?;
     let part = match () {
-        () if tiling.helpers > 1 => side_by_side(k)?.min(strip),
+        () if tiling.helpers > 1 => ahead.min(strip),
         () if tiling.products && strip.is_multiple_of(MAX_POINTS) => MAX_POINTS,
         () => strip,
     };
@@ -348,12 +349,20 @@ fn unrolled<'a>(
         let (next, end) = (ir.add(counter, ir.int(part.into())), ir.int(strip.into()));
         let alone = tiling.helpers > 1 && ir.block() == block;
         if alone {
-            prefetch::operands(ir, &prefetch::Loop { before, body: block, counter, next, end });
+            prefetch::operands(
+                ir,
+                &prefetch::Loop { before, body: block, counter, step: part, end: strip, twice },
+            );
         }
         ir.add_incoming(counter, next, ir.block());
         let branch = ir.cond_br(ir.icmp(LLVMIntEQ, next, end), after, block);
         if alone {
-            hint_loops(function, "llvm.loop.unroll.disable", None, |end| end == branch);
+            match twice {
+                true => {
+                    hint_loops(function, "llvm.loop.unroll.count", Some(ir.int32(2)), |end| end == branch)
+                }
+                false => hint_loops(function, "llvm.loop.unroll.disable", None, |end| end == branch),
+            }
         }
         state(k)?.loaded.clear();
     }
@@ -367,13 +376,15 @@ fn unrolled<'a>(
 }
 
 /// Iterations of a strip that run side by side where most threads only help, of what the buffers in force
-/// hold.
-fn side_by_side(k: &mut KernelBuilder<'_>) -> Result<u32> {
+/// hold; and whether there are registers for the operands of twice as many.
+fn side_by_side(k: &mut KernelBuilder<'_>) -> Result<(u32, bool)> {
     let scop = k.scop;
     let t = state(k)?;
     let groups = t.buffers.iter().map(|b| &t.tiling.operand_tiles[b.operand_tile].groups[b.group]);
     let words: u32 = groups.map(|g| scop.array(g.array).elem.bytes().div_ceil(WORD)).sum();
-    Ok((MAX_WORDS / words.max(1)).clamp(1, MAX_UNROLLED).ilog2()).map(|n| 1 << n)
+    let fit = MAX_WORDS / words.max(1);
+    let part = 1 << fit.clamp(1, MAX_UNROLLED).ilog2();
+    Ok((part, 2 * part <= fit))
 }
 
 /// Values that wait for another one of their point ([`product::waits`]) are computed before what follows, see
