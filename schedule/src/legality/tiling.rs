@@ -159,7 +159,7 @@ impl Checker<'_> {
             let Some((id, s)) = self.scop.statement_named(&name) else { continue };
             for (i, a) in s.accesses.iter().enumerate() {
                 if a.kind != AccessKind::Read
-                    || !self.scop.array(a.array).is_memory()
+                    || self.mapped.placement.get(a.array.0) == Some(&Placement::Private)
                     || self.scop.array(a.array).dims() == 0
                     || written.contains(&a.array) && !t.reads_in_memory(id, i)
                 {
@@ -310,6 +310,7 @@ impl Checker<'_> {
             self.report_map(Rule::Shared, &k.name, copied.intersect(between.clone())?)?;
             for g in &p.groups {
                 if written.contains(&g.array)
+                    || self.mapped.placement.get(g.array.0) == Some(&Placement::Private)
                     || g.lower.len() != g.size.len()
                     || g.bounds.len() != g.size.len()
                 {

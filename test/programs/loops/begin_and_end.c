@@ -6,8 +6,10 @@
 // ARGS: 33 0
 // ARGS: 40 -5
 // ARGS: 129 40
+// ARGS: 40 700
 // OFFLOAD: yes
-// KERNELS: sums doubled every_third blocks
+// KERNELS: sums exponentials doubled every_third blocks
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,6 +21,16 @@ OUT_OF_LINE static void sums(int m, int n, const float *a, float *o) {
     for (int k = i * n; k < (i + 1) * n; k++)
       v += a[k] * 0.5f;
     o[i] = -v / n;
+  }
+}
+
+// What one kernel computes, another one adds up in order.
+OUT_OF_LINE static void exponentials(int m, int n, const float *a, const float *b, float *o) {
+  for (int i = 0; i < m; i++) {
+    float v = 0;
+    for (int k = i * n; k < (i + 1) * n; k++)
+      v += b[k] >= 3 ? logf(1 + expf(a[k])) * b[k] : a[k];
+    o[i] = v;
   }
 }
 
@@ -56,9 +68,12 @@ int main(int argc, char **argv) {
   double *d = malloc(sizeof(double) * size);
   int *x = malloc(sizeof(int) * size);
   for (size_t i = 0; i < size; i++)
-    a[i] = (i * 37 + 11) % 101 / 7.0f, b[i] = i, d[i] = (i * 53 + 5) % 97 / 9.0, x[i] = i;
+    a[i] = (i * 37 + 11) % 101 / 7.0f, b[i] = i % 7, d[i] = (i * 53 + 5) % 97 / 9.0, x[i] = i;
   double total = 0;
   sums(m, n, a, o);
+  for (int i = 0; i < m && n != 0; i++)
+    total = total * 0.99 + o[i];
+  exponentials(m, n, a, b, o);
   doubled(m, n, 5, d);
   every_third(m, n, x);
   blocks(m, n, a, b);
@@ -67,7 +82,7 @@ int main(int argc, char **argv) {
   wraps(4, 16, -16u, x);
   wraps(4, 16, -9u, x);
   for (size_t i = 0; i < size; i++)
-    total = total * 0.99 + (n == 0 || i >= (size_t)m ? 0 : o[i]) + d[i] + x[i] + b[i];
+    total = total * 0.99 + (i >= (size_t)m ? 0 : o[i]) + d[i] + x[i] + b[i];
   printf("%.17g\n", total);
   return 0;
 }

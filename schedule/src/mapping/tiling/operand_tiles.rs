@@ -8,7 +8,7 @@ use super::super::launch::{Launched, product};
 use super::super::site::Site;
 use super::super::tile::Tile;
 use super::affine::{Row, functions, gist, linear};
-use super::region::{Region, Uneven, hull_of_reads, written};
+use super::region::{Region, Uneven, hull_of_reads, is_constant, written};
 use crate::mapped::{OperandTile, SharedGroup, Without};
 use crate::planted::planted;
 use crate::tree::{Band, Tree, member_map};
@@ -212,9 +212,8 @@ impl OperandTiles<'_> {
             for (i, a) in s.accesses.iter().enumerate() {
                 let array = self.scop.array(a.array);
                 if a.kind != AccessKind::Read
-                    || !array.is_memory()
                     || array.dims() == 0
-                    || written.contains(&a.array)
+                    || !is_constant(self.scop, a.array, &written)
                 {
                     continue;
                 }

@@ -362,7 +362,7 @@ fn harmless(scop: &Scop, domain: &isl::UnionSet, r: &Run<'_>, extra: &isl::Set) 
     let identity = universe.identity()?.reset_tuple_id(isl::DimType::Out)?;
     for a in r.statement.accesses.iter().filter(|a| a.kind == AccessKind::Read) {
         let array = scop.array(a.array);
-        if !array.is_memory() || array.dims() == 0 || written.contains(&a.array) {
+        if array.dims() == 0 || !is_constant(scop, a.array, &written) {
             continue;
         }
         let Some(rows) = linear(&identity.clone().intersect_domain(r.set.clone())?, &a.relation)? else {
@@ -483,6 +483,15 @@ fn reads_apart(scop: &Scop, domain: &isl::UnionSet, id: ArrayId) -> Result<Vec<(
         }
     }
     Ok(out)
+}
+
+/// Whether what is read of an array is in the device's memory, where a launch that writes `written` does not change it: the program's arrays, and what another launch
+/// hands on in memory of the library ([`super::super::placement`]: no such array is private).
+pub(super) fn is_constant(scop: &Scop, array: ArrayId, written: &[ArrayId]) -> bool {
+    let writes = |s: &pollyrs_scop::Statement| {
+        s.accesses.iter().any(|a| a.array == array && a.kind != AccessKind::Read)
+    };
+    !written.contains(&array) && (scop.array(array).is_memory() || scop.statements.iter().any(writes))
 }
 
 /// The arrays that instances of `domain` write.

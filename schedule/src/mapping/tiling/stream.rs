@@ -19,7 +19,7 @@ use super::super::launch::values;
 use super::super::site::Site;
 use super::super::tile::{Shape, Tile};
 use super::affine::{Row, functions, linear};
-use super::region::leaves;
+use super::region::{is_constant, leaves, written};
 use crate::Result;
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, ArrayId, Scop};
@@ -57,6 +57,7 @@ pub(super) fn shape(scop: &Scop, site: &Site) -> Result<Option<Tile>> {
     let Some(last) = site.members.len().checked_sub(1) else { return Ok(None) };
     let mut found = Vec::new();
     leaves(&site.inner, &site.domain, &mut vec![], &mut found)?;
+    let written = written(scop, &site.domain)?;
     // All statements beneath a loop share its buffers.
     let mut streams: BTreeMap<String, (isl::UnionPwAff, Vec<Read>)> = BTreeMap::new();
     for leaf in &found {
@@ -69,7 +70,7 @@ pub(super) fn shape(scop: &Scop, site: &Site) -> Result<Option<Tile>> {
             let Some(time) = functions(&at, &set)? else { continue };
             for a in s.accesses.iter().filter(|a| a.kind == AccessKind::Read) {
                 let array = scop.array(a.array);
-                if !array.is_memory() || array.dims() < 2 {
+                if array.dims() < 2 || !(array.is_memory() || is_constant(scop, a.array, &written)) {
                     continue;
                 }
                 let Some(rows) = linear(&time, &a.relation)? else { continue };
