@@ -354,6 +354,12 @@ fn broken_windows() {
         *b = b.clone().add_constant(one()).unwrap();
     };
     assert_eq!(broken(&wild), [Rule::Shared]);
+    // A thread's own array has no memory to copy from.
+    let mut private = m.clone();
+    let tiling = private.kernels[at].tiling.as_ref().unwrap();
+    let array = tiling.operand_tiles[0].groups[0].array;
+    private.placement[array.0] = crate::mapped::Placement::Private;
+    assert!(rules(&s, &deps, &private).contains(&Rule::Shared));
 }
 
 /// Of two statements of a loop one runs: strips of either have no guards, and the other one is not in their
