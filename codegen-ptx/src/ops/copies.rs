@@ -13,9 +13,9 @@
 //! copies, and `@pollyrs.async.wait.m()` waits for all groups of the thread but the last `m`. Only code for
 //! `@pollyrs.has_mma` ([`crate::tiled::product`]) reaches them. The emulated device copies at once.
 //!
-//! `void @pollyrs.async.element.n(ptr to, ptr from)` is the same for one element of `n` bytes, at an address that
-//! `n` divides, for every target: where there are no such copies it is a load and a store. A thread holds no
-//! register until the element is there, so that all copies of a block are on their way at once.
+//! `void @pollyrs.async.element.n(ptr to, ptr from)` is the same for one element of `n` bytes, at an address
+//! that `n` divides, for every target: where there are no such copies it is a load and a store. A thread
+//! holds no register until the element is there, so that all copies of a block are on their way at once.
 
 use crate::ir::builder::{Ir, SITE};
 use crate::ir::calls::replace_calls;

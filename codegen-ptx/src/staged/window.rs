@@ -360,9 +360,9 @@ fn has_one_stage(kernel: &MappedKernel) -> Result<bool> {
 }
 
 /// Whether threads go on while what they copy is on its way ([`copies::copy_element`]). Who reads it, the
-/// thread itself too, does so behind a barrier, as the copies are a step of their own; in front of each barrier
-/// a thread waits for what it copies ([`crate::staged::element`]). Stages have groups, by which a thread waits
-/// for many of its loads at once.
+/// thread itself too, does so behind a barrier, as the copies are a step of their own; in front of each
+/// barrier a thread waits for what it copies ([`crate::staged::element`]). Stages have groups, by which a
+/// thread waits for many of its loads at once.
 pub(crate) fn copies_without_waiting(kernel: &MappedKernel) -> Result<bool> {
     Ok(!kernel.windows.is_empty() && kernel.full.is_none() && has_one_stage(kernel)?)
 }

@@ -33,13 +33,13 @@ pub struct Access {
     /// Every instance of the statement touches its elements. Not so where control flow inside the statement
     /// decides.
     pub certain: bool,
-    /// For accesses of the statement's [`Subregion`](super::Subregion), and those whose subscripts depend on data: which
-    /// element one execution of the instruction touches. `relation` holds all that the instance may touch and
-    /// need not be single-valued nor total.
+    /// For accesses of the statement's [`Subregion`](super::Subregion), and those whose subscripts depend on
+    /// data: which element one execution of the instruction touches. `relation` holds all that the instance
+    /// may touch and need not be single-valued nor total.
     pub within: Option<Within>,
     /// `[params] -> { Stmt[i...] -> place[p...] }`, where data chooses the element and an inspection or a
-    /// count ([`Append`](super::Append)) proves that different places have different elements: two accesses of the array
-    /// meet only where their places do. All accesses of the array have one then.
+    /// count ([`Append`](super::Append)) proves that different places have different elements: two accesses
+    /// of the array meet only where their places do. All accesses of the array have one then.
     pub place: Option<isl::Map>,
 }
 

@@ -126,8 +126,8 @@ pub struct Inspection {
     pub display: String,
 }
 
-/// Stores to elements that a running total gives, which goes up wherever one is made: what [`Access::place`](super::Access::place)
-/// of them relies on.
+/// Stores to elements that a running total gives, which goes up wherever one is made: what
+/// [`Access::place`](super::Access::place) of them relies on.
 ///
 /// **Example.** Of `for (i) if (a[i] > 0) out[k++] = a[i];` the total is the statement `k += a[i] > 0`, and
 /// the store has the place `{ S[i] -> place[i] }`.

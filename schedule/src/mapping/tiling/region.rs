@@ -485,8 +485,9 @@ fn reads_apart(scop: &Scop, domain: &isl::UnionSet, id: ArrayId) -> Result<Vec<(
     Ok(out)
 }
 
-/// Whether what is read of an array is in the device's memory, where a launch that writes `written` does not change it: the program's arrays, and what another launch
-/// hands on in memory of the library ([`super::super::placement`]: no such array is private).
+/// Whether what is read of an array is in the device's memory, where a launch that writes `written` does not
+/// change it: the program's arrays, and what another launch hands on in memory of the library
+/// ([`super::super::placement`]: no such array is private).
 pub(super) fn is_constant(scop: &Scop, array: ArrayId, written: &[ArrayId]) -> bool {
     let writes = |s: &pollyrs_scop::Statement| {
         s.accesses.iter().any(|a| a.array == array && a.kind != AccessKind::Read)
