@@ -96,6 +96,8 @@ pub enum Error {
     Compared,
     #[error("rank {0} of the job runs the original loop")]
     Elsewhere(usize),
+    #[error("ranks of the job would touch different ranges of memory")]
+    DifferentRanges,
     #[error("the ranks of the job went different ways")]
     Parted,
     #[error("too little work to share with other ranks: {work} instances")]

@@ -27,6 +27,7 @@ fn agreed(agreement: Agreement) -> Result<()> {
     match agreement {
         Agreement::All => Ok(()),
         Agreement::Refused(rank) => Err(Error::Elsewhere(rank)),
+        Agreement::Differ => Err(Error::DifferentRanges),
         Agreement::Alone => Err(Error::Parted),
     }
 }
@@ -51,21 +52,28 @@ pub(super) fn agree_to_begin(
     able: bool,
 ) -> Result<()> {
     world.note([config.shared_digest(), digest_of(place(scop).as_bytes()), work.to_bits()]);
+    let mut ranges = 0;
     for array in arrays {
         let bias = if array.bytes > 0 { array.bias } else { 0 };
-        world.note([array.bytes, bias as u64, array.flags.into(), array.element_bytes.into()]);
+        world.note([array.flags.into(), array.element_bytes.into()]);
         // Of the rest some fields have no values where they mean nothing.
-        let text = format!("{:?} {:?} {:?}", array.out_range(), array.shape(), array.window());
-        world.note([digest_of(text.as_bytes())]);
+        let (out, shape, window) = (array.out_range(), array.shape(), array.window());
+        let text = format!("{ranges} {} {bias} {out:?} {shape:?} {window:?}", array.bytes);
+        ranges = digest_of(text.as_bytes());
     }
     let text = || format!("the beginning of {}, {work} instances", place(scop));
-    agreed(world.agree(&Point { text: &text, able, alone: world.is_gathered() }))
+    agreed(world.agree(&Point { text: &text, able, alone: world.is_gathered(), ranges }))
 }
 
 /// Whether all ranks are here, and able to go on.
 pub(super) fn agree(world: &World, what: &str, scop: &Scop, able: bool) -> Result<()> {
     world.note([digest_of(what.as_bytes())]);
-    agreed(world.agree(&Point { text: &|| format!("{}: {what}", place(scop)), able, alone: false }))
+    agreed(world.agree(&Point {
+        text: &|| format!("{}: {what}", place(scop)),
+        able,
+        alone: false,
+        ranges: 0,
+    }))
 }
 
 impl Run<'_> {

@@ -665,6 +665,8 @@ impl<M: Member> Queue for Group<M> {
         if self.base() == 0 {
             // SAFETY: the caller's promise.
             unsafe { self.first().copy_rows_in(to, from, rows) }?;
+        } else {
+            rows.offsets().for_each(|offset| self.first().copied_elsewhere(to + offset, rows.bytes));
         }
         self.set(0, span)
     }

@@ -206,10 +206,10 @@ impl<M: Member> Group<M> {
             Step::Tell => "results on their way to the program",
         };
         let text = || format!("{} ({}): {what}", self.scop.name(), self.scop.at());
-        match world.agree(&Point { text: &text, able, alone: false }) {
+        match world.agree(&Point { text: &text, able, alone: false, ranges: 0 }) {
             Agreement::All => Ok(()),
             Agreement::Refused(rank) => Err(Error::Elsewhere(rank)),
-            Agreement::Alone => Err(Error::Parted),
+            Agreement::Alone | Agreement::Differ => Err(Error::Parted),
         }
     }
 

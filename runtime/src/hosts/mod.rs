@@ -51,6 +51,8 @@ pub enum Agreement {
     All,
     /// This rank can't.
     Refused(usize),
+    /// They would touch different ranges.
+    Differ,
     /// They went different ways, and each goes on by itself.
     Alone,
 }
@@ -62,6 +64,9 @@ pub struct Point<'a> {
     pub able: bool,
     /// What it has does not depend on other ranks.
     pub alone: bool,
+    /// A digest of what may differ, so that nobody goes on: ranges that were found by looking at what the
+    /// program itself would not read.
+    pub ranges: u64,
 }
 
 /// All ranks, seen from one.
@@ -148,9 +153,10 @@ impl World {
     pub fn agree(&self, point: &Point<'_>) -> Agreement {
         let own = *self.digest();
         let failed = if point.able { 0 } else { self.rank() as u64 + 1 };
-        let mut values = [own, !own, failed, u64::from(!point.alone || !self.forgiving)];
+        let (bound, ranges) = (u64::from(!point.alone || !self.forgiving), point.ranges);
+        let mut values = [own, !own, failed, bound, ranges, !ranges];
         self.done(self.transport.largest(&mut values));
-        let [most, least, failed, bound] = values;
+        let [most, least, failed, bound, most_ranges, least_ranges] = values;
         if most != !least {
             if bound == 0 {
                 self.part();
@@ -159,6 +165,7 @@ impl World {
             self.diverged(point);
         }
         match failed.checked_sub(1) {
+            None if most_ranges != !least_ranges => Agreement::Differ,
             None => Agreement::All,
             Some(rank) => Agreement::Refused(rank as usize),
         }
@@ -244,6 +251,7 @@ impl World {
                 text: &|| "the end of the program".into(),
                 able: true,
                 alone: self.is_gathered(),
+                ranges: 0,
             });
         }
         self.transport.leave();
@@ -331,16 +339,19 @@ mod tests {
 
     #[test]
     fn ranks_agree_or_part() {
-        for (different, unable, alone, expected) in [
-            (false, None, true, Agreement::All),
-            (false, Some(1), true, Agreement::Refused(1)),
-            (true, None, true, Agreement::Alone),
+        for (different, ranges, unable, alone, expected) in [
+            (false, 0, None, true, Agreement::All),
+            (false, 0, Some(1), true, Agreement::Refused(1)),
+            (false, 5, None, false, Agreement::Differ),
+            (false, 5, Some(2), true, Agreement::Refused(2)),
+            (true, 0, None, true, Agreement::Alone),
         ] {
             let found = each_rank(ranks(3), move |transport| {
                 let rank = transport.rank();
                 let world = World::new(transport, true);
                 world.note([7, if different { rank as u64 } else { 0 }]);
-                world.agree(&Point { text: &|| "here".into(), able: unable != Some(rank), alone })
+                let (ranges, able) = (ranges * (rank as u64 + 1), unable != Some(rank));
+                world.agree(&Point { text: &|| "here".into(), able, alone, ranges })
             });
             assert_eq!(found, vec![expected; 3]);
         }
@@ -354,7 +365,7 @@ mod tests {
                 let world = World::new(transport, forgiving);
                 world.note([rank as u64 / 2]);
                 let text = || if rank == 2 { "there".to_owned() } else { "here".to_owned() };
-                let agree = || world.agree(&Point { text: &text, able: true, alone: !forgiving });
+                let agree = || world.agree(&Point { text: &text, able: true, alone: !forgiving, ranges: 0 });
                 let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(agree)).unwrap_err();
                 panic.downcast_ref::<String>().cloned().unwrap_or_default()
             });
