@@ -7,7 +7,7 @@
 //! * single functions with affine nests ([`nests`]: [`generate`], [`evaluate`], [`shrink`]);
 //! * sequences of events over the same memory ([`sequence`]), in C, C++ and Fortran;
 //! * loops of one form each ([`forms`]): quotients, tables of rows, loaded subscripts, places of extremes,
-//!   running totals;
+//!   running totals, computed lengths;
 //! * whole programs of another generator ([`csmith`]).
 //!
 //! Program k of a seed is the same in every run; only how many programs there are depends on the time.
@@ -126,6 +126,8 @@ enum Which {
     Places,
     /// Running totals, and what is stored where they say.
     Totals,
+    /// Computed lengths: parts of rows, random numbers, rows of any lengths; local arrays and promises.
+    Lengths,
     /// Whole programs from csmith.
     Csmith,
 }
@@ -144,6 +146,7 @@ fn main() -> std::process::ExitCode {
         Which::Sparse => with(&arguments, &Forms(Form::Sparse)),
         Which::Places => with(&arguments, &Forms(Form::Places)),
         Which::Totals => with(&arguments, &Forms(Form::Totals)),
+        Which::Lengths => with(&arguments, &Forms(Form::Lengths)),
         // Each is a file of its own.
         Which::Csmith => match Csmith::new() {
             Ok(csmith) => with(&Arguments { batch: 1, ..arguments }, &csmith),

@@ -5,6 +5,7 @@
 //! In texts, `@` is the program's number, as `p7_`.
 
 mod choices;
+mod lengths;
 mod places;
 mod quotients;
 mod sparse;
@@ -29,6 +30,8 @@ pub enum Form {
     Places,
     /// Running totals, and what is stored where they say.
     Totals,
+    /// Computed lengths: parts of rows, random numbers, rows of any lengths; local arrays and promises.
+    Lengths,
 }
 
 /// The text of a program, and what it has.
@@ -71,6 +74,7 @@ impl Forms {
             Form::Sparse => sparse::text(choices),
             Form::Places => places::text(choices),
             Form::Totals => totals::text(choices),
+            Form::Lengths => lengths::text(choices),
         }
     }
 
@@ -163,7 +167,7 @@ mod tests {
 
     #[test]
     fn all_forms_have_texts() {
-        for form in [Form::Quotients, Form::Tables, Form::Sparse, Form::Places, Form::Totals] {
+        for form in [Form::Quotients, Form::Tables, Form::Sparse, Form::Places, Form::Totals, Form::Lengths] {
             let forms = Forms(form);
             let mut found = BTreeSet::new();
             for n in 0..300 {
