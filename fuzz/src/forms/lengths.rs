@@ -1,6 +1,6 @@
-//! Lengths that are computed: rows in parts of a rounded quotient of their length, as parts and as rows; numbers
-//! of a generator as lengths, first places and rows; rows of any lengths; local arrays that each iteration
-//! fills, with what the last one leaves; and loops whose independence the program promises.
+//! Lengths that are computed: rows in parts of a rounded quotient of their length, as parts and as rows;
+//! numbers of a generator as lengths, first places and rows; rows of any lengths; local arrays that each
+//! iteration fills, with what the last one leaves; and loops whose independence the program promises.
 
 use super::choices::Choices;
 use super::{ELEMS, Elem, Text, array};
