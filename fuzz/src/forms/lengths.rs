@@ -3,7 +3,7 @@
 //! iteration fills, with what the last one leaves; and loops whose independence the program promises.
 
 use super::choices::Choices;
-use super::{ELEMS, Elem, Text, array};
+use super::text::{ELEMS, Elem, Text, array};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 

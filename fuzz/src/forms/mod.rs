@@ -10,6 +10,7 @@ mod places;
 mod quotients;
 mod sparse;
 mod tables;
+mod text;
 mod totals;
 
 use crate::grammar::{Grammar, Language, Sources};
@@ -17,6 +18,7 @@ use crate::rng::Rng;
 use choices::Choices;
 use std::collections::BTreeSet;
 use std::time::Instant;
+use text::Text;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Form {
@@ -32,15 +34,6 @@ pub enum Form {
     Totals,
     /// Computed lengths: parts of rows, random numbers, rows of any lengths; local arrays and promises.
     Lengths,
-}
-
-/// The text of a program, and what it has.
-pub struct Text {
-    /// Everything before the driver.
-    pub functions: String,
-    /// Statements of the driver.
-    pub driver: String,
-    pub features: BTreeSet<&'static str>,
 }
 
 #[derive(Clone)]
@@ -129,36 +122,6 @@ impl Grammar for Forms {
         let mut fails = |decisions: &[u32]| fails(&Program { decisions: decisions.to_vec() });
         Program { decisions: choices::shrink(&program.decisions, deadline, &mut fails) }
     }
-}
-
-/// Elements whose sums and differences are defined.
-#[derive(Clone, Copy, PartialEq)]
-struct Elem {
-    c: &'static str,
-    bytes: i64,
-    /// For the harness.
-    types: &'static str,
-}
-
-impl Elem {
-    fn is_float(self) -> bool {
-        self.types.contains(',')
-    }
-}
-
-const ELEMS: [Elem; 5] = [
-    Elem { c: "double", bytes: 8, types: "8:d0," },
-    Elem { c: "float", bytes: 4, types: "4:f0," },
-    Elem { c: "uint32_t", bytes: 4, types: "4:" },
-    Elem { c: "uint64_t", bytes: 8, types: "8:" },
-    Elem { c: "uint8_t", bytes: 1, types: "1:" },
-];
-
-/// A driver's statement: an array of `count` elements of its own, with random values.
-fn array(name: &str, number: usize, elem: Elem, count: i64) -> String {
-    let bytes = count * elem.bytes;
-    let (c, types) = (elem.c, elem.types);
-    format!("  {c} *{name} = malloc({bytes});\n  adopt({number}, {name}, {bytes}, 0, \"{types}\");\n")
 }
 
 #[cfg(test)]

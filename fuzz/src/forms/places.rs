@@ -3,7 +3,7 @@
 //! cosines through pointers that may meet; iterators; records of any size; sizes in globals.
 
 use super::choices::Choices;
-use super::{ELEMS, Elem, Text, array};
+use super::text::{ELEMS, Elem, Text, array};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 

@@ -3,7 +3,7 @@
 //! negative, or do not divide the count.
 
 use super::choices::Choices;
-use super::{ELEMS, Elem, Text, array};
+use super::text::{ELEMS, Elem, Text, array};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 

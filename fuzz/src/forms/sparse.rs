@@ -3,7 +3,7 @@
 //! repeats, rows that are empty, out of order, or hold values that nobody uses.
 
 use super::choices::Choices;
-use super::{ELEMS, Elem, Text, array};
+use super::text::{ELEMS, Elem, Text, array};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 

@@ -3,7 +3,7 @@
 //! tables that change places with each other.
 
 use super::choices::Choices;
-use super::{ELEMS, Elem, Text, array};
+use super::text::{ELEMS, Elem, Text, array};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 

@@ -3,7 +3,7 @@
 //! total itself; in place, in arrays that overlap, in lists of rows; first places of a value.
 
 use super::choices::Choices;
-use super::{ELEMS, Elem, Text, array};
+use super::text::{ELEMS, Elem, Text, array};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
