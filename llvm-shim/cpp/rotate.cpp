@@ -468,6 +468,20 @@ bool factors(const SCEV *S, SmallVectorImpl<Value *> &Out) {
 // For each loop around an access, from the innermost on, the factors of its stride.
 using Strides = SmallMapVector<const Loop *, SmallVector<Value *, 4>, 4>;
 
+// Adds what an address or subscript steps by, in each loop; false if it has another form. Subscripts of 32 bits are sums
+// inside of an extension.
+bool collectStrides(const SCEV *S, Strides &Out) {
+  if (auto *Rec = dyn_cast<SCEVAddRecExpr>(S))
+    return Rec->isAffine() && factors(Rec->getOperand(1), Out[Rec->getLoop()]) && collectStrides(Rec->getStart(), Out);
+  if (auto *Cast = dyn_cast<SCEVCastExpr>(S))
+    return collectStrides(Cast->getOperand(), Out);
+  if (auto *Sum = dyn_cast<SCEVAddExpr>(S))
+    return all_of(Sum->operands(), [&](const SCEV *O) { return collectStrides(O, Out); });
+  if (auto *Product = dyn_cast<SCEVMulExpr>(S); Product && isa<SCEVConstant>(Product->getOperand(0)))
+    return Product->getNumOperands() != 2 || collectStrides(Product->getOperand(1), Out);
+  return true;
+}
+
 Strides stridesOf(PHINode &Base, Loop &L, ScalarEvolution &SE) {
   for (BasicBlock *BB : L.blocks())
     for (Instruction &I : *BB) {
@@ -476,11 +490,7 @@ Strides stridesOf(PHINode &Base, Loop &L, ScalarEvolution &SE) {
       if (!Of || Of->getValue() != &Base)
         continue;
       Strides Found;
-      bool Known = true;
-      const SCEV *S = SE.getSCEV(Pointer);
-      for (; auto *Rec = dyn_cast<SCEVAddRecExpr>(S); S = Rec->getStart())
-        Known &= Rec->isAffine() && factors(Rec->getOperand(1), Found[Rec->getLoop()]);
-      if (Known && !Found.empty())
+      if (collectStrides(SE.getSCEV(Pointer), Found) && !Found.empty())
         return Found;
     }
   return {};
