@@ -289,33 +289,33 @@ bool assumeInvariantLoads(Loop &L, Function &F, Session &S, AllocaInst *&Nothing
       Guards Conditions;
       bool Speculated = isSafeToSpeculativelyExecute(Load, At, nullptr, &DT);
       bool Guarded = Speculated || pollyrs::guardsOf(*Load, L, DT, LI, Conditions);
-      // It has to be one that the program executes, whatever the stores of the loop change.
-      SmallPtrSet<Value *, 16> Seen;
-      if (!isSettled(Load->getPointerOperand(), L, DT, LI, Seen))
-        continue;
-      Guarded &= all_of(Conditions, [&](auto &C) { return isSettled(C.first, L, DT, LI, Seen); });
       Value *Pointer = Known.value(Load->getPointerOperand());
       if (!Pointer)
         continue;
       SmallPtrSet<Value *, 8> Implied;
       Value *Guard = Guarded ? Known.all(Conditions, Implied) : nullptr;
-      // Under conditions that change in the loop, it is read if it can be: otherwise no execution of the load
-      // would have come back.
-      bool Peeked = !Guard;
-      if (Peeked && !pollyrs::mayPeek(*Load, L))
-        continue;
       int64_t Offset = 0;
       Value *Base = GetPointerBaseWithConstantOffset(Pointer, Offset, F.getDataLayout());
       Value *Earlier = nullptr;
       for (const Held &H : Values)
         if (H.Base == Base && H.Offset == Offset && H.Content->getType() == Load->getType() && (H.Peeked || Implied.contains(H.Guard)))
           Earlier = H.Content;
-      bool Again = Earlier;
-      if (!Earlier)
-        Earlier = loadedEarlier(*Load, Pointer, L, LI, DT, AA);
-      if (Earlier && !Again)
+      bool Again = Earlier, Peeked = false;
+      if (!Earlier && (Earlier = loadedEarlier(*Load, Pointer, L, LI, DT, AA)))
         Guard = ConstantInt::getTrue(F.getContext());
       if (!Earlier) {
+        // It has to be one that the program executes, whatever the stores of the loop change. (What is read before the loop
+        // in any case is no other access.)
+        SmallPtrSet<Value *, 16> Seen;
+        if (!isSettled(Load->getPointerOperand(), L, DT, LI, Seen))
+          continue;
+        if (!all_of(Conditions, [&](auto &C) { return isSettled(C.first, L, DT, LI, Seen); }))
+          Guard = nullptr;
+        // Under conditions that change in the loop, it is read if it can be: otherwise no execution of the load
+        // would have come back.
+        Peeked = !Guard;
+        if (Peeked && !pollyrs::mayPeek(*Load, L))
+          continue;
         IRBuilder<> B(At);
         if (Peeked)
           Guard = B.CreateICmpNE(B.CreateExtractValue(pollyrs::peek(B, *Pointer), 1), B.getInt64(0));
