@@ -16,7 +16,8 @@ import argparse
 import math
 import sys
 
-# Measured: bench/notes/038-several-hosts.md (shares, memory of one host between ranks) and issue 38 (the link of one device).
+# bench/notes/031-several-devices.md and 038-several-hosts.md: the link of one device and a step in lock step were measured; what
+# messages through one host's memory take was not, and is estimated.
 LINK = 53.9e9
 WAIT = 15e-6
 HOST = {"name": "one host's memory", "latency": 1e-6, "rate": 8e9}

@@ -304,15 +304,15 @@ bool assumeInvariantLoads(Loop &L, Function &F, Session &S, AllocaInst *&Nothing
       if (!Earlier && (Earlier = loadedEarlier(*Load, Pointer, L, LI, DT, AA)))
         Guard = ConstantInt::getTrue(F.getContext());
       if (!Earlier) {
-        // It has to be one that the program executes, whatever the stores of the loop change. (What is read before the loop
-        // in any case is no other access.)
+        // It has to be one that the program executes, whatever the stores of the loop change. (What is read
+        // before the loop in any case is no other access.)
         SmallPtrSet<Value *, 16> Seen;
         if (!isSettled(Load->getPointerOperand(), L, DT, LI, Seen))
           continue;
         if (!all_of(Conditions, [&](auto &C) { return isSettled(C.first, L, DT, LI, Seen); }))
           Guard = nullptr;
-        // Under conditions that change in the loop, it is read if it can be: otherwise no execution of the load
-        // would have come back.
+        // Under conditions that change in the loop, it is read if it can be: otherwise no execution of the
+        // load would have come back.
         Peeked = !Guard;
         if (Peeked && !pollyrs::mayPeek(*Load, L))
           continue;

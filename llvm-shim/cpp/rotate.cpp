@@ -468,8 +468,8 @@ bool factors(const SCEV *S, SmallVectorImpl<Value *> &Out) {
 // For each loop around an access, from the innermost on, the factors of its stride.
 using Strides = SmallMapVector<const Loop *, SmallVector<Value *, 4>, 4>;
 
-// Adds what an address or subscript steps by, in each loop; false if it has another form. Subscripts of 32 bits are sums
-// inside of an extension.
+// Adds what an address or subscript steps by, in each loop; false if it has another form. Subscripts of 32
+// bits are sums inside of an extension.
 bool collectStrides(const SCEV *S, Strides &Out) {
   if (auto *Rec = dyn_cast<SCEVAddRecExpr>(S))
     return Rec->isAffine() && factors(Rec->getOperand(1), Out[Rec->getLoop()]) && collectStrides(Rec->getStart(), Out);
