@@ -51,6 +51,7 @@ mod lattice;
 mod member;
 mod model;
 pub mod plan;
+mod reach;
 mod recognise;
 mod unfold;
 

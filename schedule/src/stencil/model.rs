@@ -125,6 +125,8 @@ pub enum NotStencil {
     Access,
     #[error("a statement writes one buffer twice")]
     Boxes,
+    #[error("a border with a loop of its own reaches beyond what is touched of the grid's first or last row")]
+    Border,
     #[error("a step needs values of its own step")]
     Flow,
     #[error("no step reads a neighbour of an earlier step")]

@@ -2,7 +2,7 @@
 
 use super::cases::{self, Read};
 use super::functions::{Domain, Place, constant, coordinate, domain_box, equal, params};
-use super::{Buffer, NotStencil, Stencil, Step, StepAccess, check, instances};
+use super::{Buffer, NotStencil, Stencil, Step, StepAccess, check, instances, reach};
 use crate::{Dependences, Result, budgeted, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::{Access, AccessKind, AccessValue, Scop, Statement, StmtId};
@@ -437,6 +437,9 @@ fn with_period(
         neighbours |= reaches;
         steps.push(step);
     }
+    let Some(runs) = reach::within_touched(&steps, &buffers, &runs)? else {
+        return Ok(Err(NotStencil::Border));
+    };
     mark_live(&steps, &mut buffers);
     // A first period in a launch has nothing to keep of a buffer that is not live.
     if !neighbours || !buffers.iter().any(|b| b.live) {

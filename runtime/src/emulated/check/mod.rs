@@ -21,7 +21,6 @@ pub mod shadow;
 
 pub use calls::Thread;
 
-use std::collections::HashMap;
 use std::ffi::{CStr, c_char};
 use std::fmt::Write;
 
@@ -87,8 +86,10 @@ struct Region {
     scratch: bool,
     held: bool,
     cells: Vec<Cell>,
-    /// What elements held before they were written, of those that only stores wrote which may keep them.
-    kept: HashMap<usize, Vec<u8>>,
+    /// What the array held before the first store that may keep an element; empty without one.
+    before: Vec<u8>,
+    /// Which elements other stores wrote.
+    changed: Vec<bool>,
     /// Sizes of all dimensions but the first; None: not known.
     inner: Option<Vec<i64>>,
 }
@@ -111,16 +112,20 @@ impl Region {
     /// Element `at` is about to be written.
     fn note_value(&mut self, at: usize, site: &Site) {
         if site.flags & MAY_KEEP == 0 {
-            self.kept.remove(&at);
-        } else if !self.cells[at].written() {
-            let before = self.bytes(at).to_vec();
-            self.kept.insert(at, before);
+            self.changed[at] = true;
+        } else if self.before.is_empty() {
+            // SAFETY: as in `bytes`.
+            let all = unsafe {
+                std::slice::from_raw_parts(self.begin as *const u8, (self.end - self.begin) as usize)
+            };
+            self.before = all.to_vec();
         }
     }
 
     /// Whether element `at` was written with the value that it had.
     fn is_kept(&self, at: usize) -> bool {
-        self.kept.get(&at).is_some_and(|before| before == self.bytes(at))
+        let (bytes, offset) = (self.bytes(at), at * self.element as usize);
+        !self.changed[at] && self.before.get(offset..offset + bytes.len()) == Some(bytes)
     }
 
     /// Which elements come back, now or later.
@@ -175,6 +180,7 @@ impl Checker {
     ) {
         let element = u64::from(host.element_bytes).max(1);
         let mut cells = vec![FRESH; host.bytes.div_ceil(element) as usize];
+        let changed = vec![false; cells.len()];
         if let Some((shadow, start)) = held {
             let (element, bytes) = (element as usize, host.bytes as usize);
             for (at, cell) in cells.iter_mut().enumerate() {
@@ -196,7 +202,8 @@ impl Checker {
                 scratch,
                 held,
                 cells,
-                kept: HashMap::new(),
+                before: Vec::new(),
+                changed,
                 inner: None,
             });
         }
@@ -245,10 +252,10 @@ impl Checker {
     pub fn absorb(&mut self, other: &Checker) {
         for (own, theirs) in self.regions.iter_mut().zip(&other.regions) {
             let (Some(own), Some(theirs)) = (own, theirs) else { continue };
-            let fresh =
-                theirs.kept.iter().filter(|(at, _)| own.cells.get(**at).is_some_and(|cell| !cell.written()));
-            own.kept.extend(fresh.map(|(at, before)| (*at, before.clone())));
-            own.cells.iter_mut().zip(&theirs.cells).for_each(|(cell, other)| cell.absorb(other));
+            let returned = theirs.returned();
+            for (at, (cell, other)) in own.cells.iter_mut().zip(&theirs.cells).enumerate() {
+                cell.absorb(other, returned[at] || !theirs.is_kept(at));
+            }
         }
     }
 

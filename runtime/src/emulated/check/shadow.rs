@@ -263,12 +263,12 @@ impl Cell {
         self.write.undefined = true;
     }
 
-    /// What kernels of another device did to it.
-    pub fn absorb(&mut self, other: &Cell) {
+    /// What kernels of another device did to it. `counts`: a write of these did not only keep its value.
+    pub fn absorb(&mut self, other: &Cell, counts: bool) {
         if !other.undefined() {
             self.define();
         }
-        if other.written() && !self.written() {
+        if counts && other.written() && !self.written() {
             let undefined = self.write.undefined;
             self.write = Stamp { undefined, ..other.last_write() };
         }
@@ -286,7 +286,7 @@ impl Cell {
     pub fn hear(&mut self, account: u8) {
         let stamp = |bit: u8| Stamp { epoch: u32::from(account >> bit & 1), ..NOBODY };
         let write = Stamp { undefined: account & 1 == 0, ..stamp(1) };
-        self.absorb(&Cell { write, read: stamp(2), update: NOBODY });
+        self.absorb(&Cell { write, read: stamp(2), update: NOBODY }, true);
     }
 
     /// Whether a kernel wrote it.
