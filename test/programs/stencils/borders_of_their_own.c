@@ -6,7 +6,7 @@
 // ARGS: 7 9 2
 // ARGS: 3 3 1
 // OFFLOAD: yes
-// KERNELS: row column both
+// KERNELS: row column both last_row first_column
 #define TYPE unsigned
 #include "example.h"
 
@@ -56,6 +56,36 @@ NOINLINE void both(int n, int m, unsigned *restrict p, unsigned *restrict q, con
   }
 }
 
+/* The last row of one grid: what is touched ends in the middle of the hull's last row, and steps are not fused. */
+NOINLINE void last_row(int n, int m, int times, unsigned *restrict u, unsigned *restrict w) {
+  for (int t = 0; t < times; t++) {
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < m - 1; j++)
+        w[i * m + j] = u[(i - 1) * m + j] + u[(i + 1) * m + j] + u[i * m + j - 1] + u[i * m + j + 1];
+    for (int j = 0; j < m; j++)
+      w[(n - 1) * m + j] = 0;
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < m - 1; j++)
+        u[i * m + j] = w[i * m + j];
+    for (int j = 0; j < m; j++)
+      u[(n - 1) * m + j] = 0;
+  }
+}
+
+/* The first column over all rows: its last element is the last one that is touched. */
+NOINLINE void first_column(int n, int m, int times, unsigned *restrict u, unsigned *restrict w) {
+  for (int t = 0; t < times; t++) {
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < m - 1; j++)
+        w[i * m + j] = u[i * m + j] + u[i * m + j - 1];
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < m - 1; j++)
+        u[i * m + j] = w[i * m + j];
+    for (int i = 0; i < n; i++)
+      u[i * m] = u[i * m + 1];
+  }
+}
+
 int main(int argc, char **argv) {
   int n = example_arg(argc, argv, 1, 33), m = example_arg(argc, argv, 2, 31), times = example_arg(argc, argv, 3, 5);
   unsigned *p = example_array(n * m), *q = example_array(n * m), *source = example_array(m);
@@ -68,6 +98,9 @@ int main(int argc, char **argv) {
   row(n, m, times, p, q);
   column(n, m, times, p, q);
   both(n, m, p, q, source);
+  if (n > 0)
+    last_row(n, m, times, p, q);
+  first_column(n, m, times, p, q);
   unsigned sum = 0;
   for (int i = 0; i < n * m; i++)
     sum = (sum * 31 + p[i]) * 37 + q[i];
