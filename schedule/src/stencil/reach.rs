@@ -1,11 +1,13 @@
 //! For which sizes what tiles write of a buffer lies within what the program touches of it.
 //!
-//! **Problem.** Tiles write all of a buffer's hull, what lies between the boxes of its steps with the values that
-//! it has. The memory that an array has on the device reaches from the first to the last element that the program
-//! touches: with a border of its own, a first column say, the hull's last row goes on behind that.
+//! **Problem.** Tiles write all of a buffer's hull, what lies between the boxes of its steps with the values
+//! that it has. The memory that an array has on the device reaches from the first to the last element that
+//! the program touches: with a border of its own, a first column say, the hull's last row goes on behind
+//! that.
 //!
-//! **Argument.** Elements lie in memory in the order of their coordinates. So the hull is within where an element
-//! of a box that is touched comes no later than the hull's first one, and one no earlier than its last.
+//! **Argument.** Elements lie in memory in the order of their coordinates. So the hull is within where an
+//! element of a box that is touched comes no later than the hull's first one, and one no earlier than its
+//! last.
 
 use super::functions::params;
 use super::{Buffer, Step, StepAccess};
@@ -22,8 +24,8 @@ struct Touched {
 /// Elements along each dimension of a grid that is not small.
 const LARGE: i64 = 64;
 
-/// The part of `runs` for which the hull of each buffer lies within what is touched of it; `None` if no large grid
-/// is of that part.
+/// The part of `runs` for which the hull of each buffer lies within what is touched of it; `None` if no large
+/// grid is of that part.
 pub(super) fn within_touched(
     steps: &[Step],
     buffers: &[Buffer],
