@@ -182,6 +182,23 @@ pub unsafe extern "C" fn pollyrs_rt_release(slot: *mut *mut c_void, read: u32, w
     unsafe { with_frame(slot, |frame| frame.hold().release(registry::config(), read, write)) };
 }
 
+/// `pollyrs_rt_access`.
+///
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_access(
+    slot: *mut *mut c_void,
+    start: *const c_void,
+    bytes: u64,
+    write: u32,
+) {
+    let first = start.addr() as u64;
+    let part = (first, first.saturating_add(bytes));
+    // SAFETY: the caller's promise.
+    unsafe { with_frame(slot, |frame| frame.hold().access(registry::config(), part, write)) };
+}
+
 /// `pollyrs_rt_holds`.
 ///
 /// # Safety

@@ -5,6 +5,7 @@
 //! entry:    hold = alloca ptr; *hold = NULL
 //! a SCoP:   run = pollyrs_rt_begin_held(hold, ...)            the host plan
 //! between:  pollyrs_rt_release(hold, read, write)             before what may touch an object
+//!           pollyrs_rt_access(hold, start, bytes, write)      in place of that before a load or store
 //!           pollyrs_rt_discard(hold, dead)                    before an object is freed, and then its release
 //!           pollyrs_rt_leave(hold)                            before what may do anything, and before exits
 //! ```
@@ -64,12 +65,19 @@ pub struct Release {
     pub read: u32,
     pub write: u32,
     pub dead: u32,
+    /// `before` is a load or store, which accesses its own bytes alone.
+    pub look: bool,
 }
 
 impl Release {
     /// Nothing stays.
     pub fn all(before: LLVMValueRef) -> Release {
-        Release { before, read: ALL_OBJECTS, write: ALL_OBJECTS, dead: 0 }
+        Release { read: ALL_OBJECTS, write: ALL_OBJECTS, ..Release::none(before) }
+    }
+
+    /// Everything may stay.
+    pub fn none(before: LLVMValueRef) -> Release {
+        Release { before, read: 0, write: 0, dead: 0, look: false }
     }
 
     /// Nothing may stay.
@@ -137,6 +145,10 @@ pub unsafe fn emit_releases(
             ir.call(ir.void_type(), give, &[slot, ir.int32(borrowing.objects), ir.null()]);
             continue;
         }
+        if release.look {
+            access(&ir, module, slot, release, before);
+            continue;
+        }
         if release.dead != 0 {
             let discard = ir.declare(module, "pollyrs_rt_discard", ir.void_type(), &[ptr, i32]);
             ir.call(ir.void_type(), discard, &[slot, ir.int32(release.dead)]);
@@ -150,4 +162,16 @@ pub unsafe fn emit_releases(
             ir.call(ir.void_type(), give, &[slot, ir.int32(release.read), ir.int32(release.write)]);
         }
     }
+}
+
+/// A load or store says which bytes it accesses.
+fn access(ir: &Ir, module: Module, slot: Value, release: &Release, before: Value) {
+    let (start, ty) = match before.opcode() {
+        LLVMOpcode::LLVMLoad => (before.operand(0), before.ty()),
+        _ => (before.operand(1), before.operand(0).ty()),
+    };
+    let (ptr, i32, i64) = (ir.ptr_type(), ir.i32_type(), ir.i64_type());
+    let access = ir.declare(module, "pollyrs_rt_access", ir.void_type(), &[ptr, ptr, i64, i32]);
+    let bytes = ir.int(module.store_size(ty) as i64);
+    ir.call(ir.void_type(), access, &[slot, start, bytes, ir.int32(release.write)]);
 }

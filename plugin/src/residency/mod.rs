@@ -20,6 +20,8 @@
 //! - Every instruction outside of SCoPs that may touch an object, may order this thread's accesses with
 //!   another's, or may leave the function, has a release before it, unless no SCoP can have run by then. The
 //!   original loops have theirs in the host plan.
+//! - A load or store says which bytes it accesses, in place of a release, where nothing of its block releases
+//!   the object ([`looks`]).
 //! - A release in a loop without SCoPs stands before the loop: nothing becomes resident in between.
 //! - A function with SCoPs may work with its caller's hold ([`Borrower`]): the call is a SCoP to the caller,
 //!   with the effects of what the callee does outside of its SCoPs. Before what may do anything the callee
@@ -30,9 +32,11 @@
 
 pub mod effects;
 mod library;
+mod looks;
 
 use crate::ir::instructions;
 use crate::residency::effects::{Effects, Summaries, pointers};
+use crate::residency::looks::Found;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
@@ -130,7 +134,7 @@ pub fn plan(request: &Request<'_>, scops: &[&Scop]) -> Option<Plan> {
     }
     let mut host = Effects::default();
     let found = releases(request, &cfg, &objects, scops, borrows.map(|_| &mut host));
-    let leaves = found.values().filter(|r| r.leaves()).map(|r| block_of(r.before)).collect();
+    let leaves = found.iter().filter(|r| r.leaves()).map(|r| block_of(r.before)).collect();
     // Blocks with calls may have several, with or without a release in between.
     let own = own && (!calls.is_empty() || cfg.meets(scops, &calls, &leaves));
     let borrower = borrows.and_then(|f| {
@@ -142,7 +146,7 @@ pub fn plan(request: &Request<'_>, scops: &[&Scop]) -> Option<Plan> {
     if !own && borrower.is_none() {
         return None;
     }
-    Some(Plan { masks, releases: found.into_values().collect(), lends, borrows: borrower, own })
+    Some(Plan { masks, releases: found, lends, borrows: borrower, own })
 }
 
 fn source(object: LLVMValueRef) -> Source {
@@ -338,7 +342,7 @@ impl Cfg {
 /// The position of a block's end, where hoisted releases are.
 const END: usize = usize::MAX;
 
-/// By position: the number of the block, and that of the part of it. `host`: gets what is done to memory
+/// In block order. `host`: gets what is done to memory
 /// outside of SCoPs, for callers that lend their holds; then what may do anything has a release wherever it
 /// is.
 fn releases(
@@ -347,18 +351,13 @@ fn releases(
     objects: &[LLVMValueRef],
     scops: &[&Scop],
     mut host: Option<&mut Effects>,
-) -> BTreeMap<(usize, usize), Release> {
+) -> Vec<Release> {
     let calls: Vec<(LLVMValueRef, LLVMValueRef)> = lent_calls(request, &cfg.inside);
     let mut after = cfg.after(scops, &calls, &BTreeSet::new());
     after.extend(calls.iter().map(|(call, _)| block_of(*call)));
     let number: BTreeMap<usize, usize> =
         cfg.blocks.iter().enumerate().map(|(i, b)| (*b as usize, i)).collect();
-    let mut found: BTreeMap<(usize, usize), Release> = BTreeMap::new();
-    let mut add = |key: (usize, usize), release: Release| {
-        let known = found.entry(key).or_insert(release);
-        known.read |= release.read;
-        known.write |= release.write;
-    };
+    let mut found = Found::default();
     for (i, block) in cfg.blocks.iter().enumerate() {
         let key = *block as usize;
         let cut = cfg.cut.contains(&key);
@@ -370,7 +369,7 @@ fn releases(
         let mut parts = 0;
         for instruction in instructions(*block) {
             if exits(instruction) {
-                add((i, END), Release::all(instruction));
+                found.add((i, END), Release::all(instruction));
                 continue;
             }
             let lent = calls.iter().find(|(call, _)| *call == instruction).map(|(_, callee)| *callee);
@@ -398,13 +397,18 @@ fn releases(
             };
             match cfg.hoisted.get(&key) {
                 Some(to) => {
-                    add((number[&(*to as usize)], END), Release { before: end(*to), read, write, dead: 0 })
+                    let before = end(*to);
+                    found
+                        .add((number[&(*to as usize)], END), Release { read, write, ..Release::none(before) })
                 }
-                None => add((i, part), Release { before: instruction, read, write, dead }),
+                None if write != ALL_OBJECTS && dead == 0 && looks::is_look(instruction) => {
+                    found.look((i, part), Release { read, write, ..Release::none(instruction) })
+                }
+                None => found.add((i, part), Release { read, write, dead, ..Release::none(instruction) }),
             }
         }
     }
-    found
+    found.releases()
 }
 
 /// The object that an instruction frees, if it is one and has a bit of its own. Arrays that lie in no other

@@ -41,7 +41,7 @@ pub const BUGS: [(&str, &str); 23] = [
 
 /// Mistakes in the books of what stays on the device ([`crate::residency`]), which the exploration of all its
 /// states has to find.
-pub const MISTAKES: [(&str, &str); 17] = [
+pub const MISTAKES: [(&str, &str); 19] = [
     ("shared", "arrays of one execution share memory although one reads what the other writes"),
     ("copied-over", "results of windows do not come back before all of their range is copied in"),
     ("late-snapshot", "what is valid stays valid when a snapshot begins"),
@@ -54,6 +54,8 @@ pub const MISTAKES: [(&str, &str); 17] = [
     ("failed", "what a failed execution left stays"),
     ("kept-written", "what the program writes stays on the device"),
     ("discarded", "what lies in a freed object and perhaps in another is forgotten"),
+    ("looked-at", "results of which a part was looked at don't come back"),
+    ("looked-rows", "a look brings nothing of results in rows"),
     ("handed-over", "what the caller does not know stays"),
     ("moved-valid", "what is valid moves to a larger entry but in part"),
     ("unknown-rows", "rows that were written are not valid"),

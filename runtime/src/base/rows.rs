@@ -125,10 +125,46 @@ impl Rows {
         among
     }
 
+    /// The parts of rows between two offsets, each from its first byte to the one behind its last.
+    pub fn meet(&self, (start, end): (u64, u64), mut body: impl FnMut(u64, u64)) {
+        let Rows { bytes, count, stride } = *self;
+        // What one row of each dimension spans.
+        let plane = [
+            (count[1].max(1) - 1) * stride[1] + (count[2].max(1) - 1) * stride[2] + bytes,
+            (count[2].max(1) - 1) * stride[2] + bytes,
+            bytes,
+        ];
+        for a in meeting(start, end, 0, count[0], stride[0], plane[0]) {
+            let base = a * stride[0];
+            for b in meeting(start, end, base, count[1], stride[1], plane[1]) {
+                let base = base + b * stride[1];
+                for c in meeting(start, end, base, count[2], stride[2], plane[2]) {
+                    let row = base + c * stride[2];
+                    let (first, last) = (row.max(start), (row + bytes).min(end));
+                    if first < last {
+                        body(first, last);
+                    }
+                }
+            }
+        }
+    }
+
     /// Where the rows begin.
     pub fn offsets(&self) -> impl Iterator<Item = u64> + use<> {
         self.planes(1).map(|plane| plane.offset)
     }
+}
+
+/// The indices `i` below `count` for which `base + i * stride .. + extent` meets `start .. end`.
+fn meeting(start: u64, end: u64, base: u64, count: u64, stride: u64, extent: u64) -> std::ops::Range<u64> {
+    if base >= end || count == 0 {
+        return 0..0;
+    }
+    if stride == 0 {
+        return if base + extent > start { 0..count } else { 0..0 };
+    }
+    let first = if base + extent > start { 0 } else { (start - base - extent) / stride + 1 };
+    first..count.min((end - base).div_ceil(stride))
 }
 
 #[cfg(test)]

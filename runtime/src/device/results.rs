@@ -32,6 +32,8 @@ pub struct Returning<'a> {
     pub shape: Shape,
     /// The same bytes as they were copied in, for [`Shape::Changed`].
     pub before: &'a [u8],
+    /// It comes back another time as well.
+    pub again: bool,
 }
 
 /// What brings results back.

@@ -115,27 +115,11 @@ pub unsafe fn settle_part(target: Target<'_>, at: usize, part: &[u8], shape: &Sh
         }
         Shape::Rows(Rows { bytes, count, stride }) => {
             let (start, end) = (at as u64, (at + part.len()) as u64);
-            // What one row of each dimension spans.
-            let plane = [
-                (count[1].max(1) - 1) * stride[1] + (count[2].max(1) - 1) * stride[2] + bytes,
-                (count[2].max(1) - 1) * stride[2] + bytes,
-                bytes,
-            ];
-            for a in meeting(start, end, 0, count[0], stride[0], plane[0]) {
-                let base = a * stride[0];
-                for b in meeting(start, end, base, count[1], stride[1], plane[1]) {
-                    let base = base + b * stride[1];
-                    for c in meeting(start, end, base, count[2], stride[2], plane[2]) {
-                        let row = base + c * stride[2];
-                        let (first, last) = (row.max(start), (row + bytes).min(end));
-                        if first < last {
-                            let stored = &part[(first - start) as usize..(last - start) as usize];
-                            // SAFETY: the caller's promise: inside of a row of the shape.
-                            unsafe { target.store(first as usize, stored) };
-                        }
-                    }
-                }
-            }
+            Rows { bytes, count, stride }.meet((start, end), |first, last| {
+                let stored = &part[(first - start) as usize..(last - start) as usize];
+                // SAFETY: the caller's promise: inside of a row of the shape.
+                unsafe { target.store(first as usize, stored) };
+            });
         }
     }
 }
@@ -153,18 +137,6 @@ pub unsafe fn obliterate(to: u64, bytes: u64, shape: &Shape) {
         // SAFETY: the caller's promise.
         unsafe { settle(to, &vec![POISON; bytes as usize], shape, &[], 1) };
     }
-}
-
-/// The indices `i` below `count` for which `base + i * stride .. + extent` meets `start .. end`.
-fn meeting(start: u64, end: u64, base: u64, count: u64, stride: u64, extent: u64) -> std::ops::Range<u64> {
-    if base >= end || count == 0 {
-        return 0..0;
-    }
-    if stride == 0 {
-        return if base + extent > start { 0..count } else { 0..0 };
-    }
-    let first = if base + extent > start { 0 } else { (start - base - extent) / stride + 1 };
-    first..count.min((end - base).div_ceil(stride))
 }
 
 /// Bytes compared at once: long enough for the comparison to be fast, short enough to skip what did not

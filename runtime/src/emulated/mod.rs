@@ -348,7 +348,9 @@ impl Queue for EmulatedQueue {
                 let Some((index, at)) = self.memory_at(result.from) else { continue };
                 let Some(shadow) = &mut self.memory[index].shadow else { continue };
                 if clears {
-                    shadow.brought(at, result.bytes, &result.shape);
+                    if !result.again {
+                        shadow.brought(at, result.bytes, &result.shape);
+                    }
                 } else if let Some(byte) = shadow.unwritten(at, result.bytes, &result.shape)
                     && self.config.check.copies
                 {

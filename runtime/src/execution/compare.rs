@@ -36,6 +36,7 @@ impl Run<'_> {
                     bytes,
                     shape: placed.host.shape(),
                     before: placed.before.get(range).unwrap_or_default(),
+                    again: false,
                 }
             })
             .collect();

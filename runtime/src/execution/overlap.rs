@@ -366,6 +366,7 @@ pub(super) fn results<'a>(arrays: &'a [Placed], brought: &[u64]) -> Vec<Returnin
                 bytes,
                 shape: placed.host.shape(),
                 before: placed.before.get(range).unwrap_or_default(),
+                again: false,
             };
             result.behind(brought)
         })

@@ -72,7 +72,7 @@ impl Carrier<&'static Scop> for Books<'_> {
         let _range = Range::open(|| format!("{}: to the host on demand", profile::title(scop)));
         let returning: Vec<Returning<'_>> = results
             .iter()
-            .map(|Back { memory, offset, result }| {
+            .map(|Back { memory, offset, result, again }| {
                 let range = *offset as usize..(offset + result.bytes) as usize;
                 let before = self.snapshots.get(memory).and_then(|before| before.get(range));
                 Returning {
@@ -81,6 +81,7 @@ impl Carrier<&'static Scop> for Books<'_> {
                     bytes: result.bytes,
                     shape: result.shape.clone(),
                     before: before.unwrap_or_default(),
+                    again: *again,
                 }
             })
             .collect();

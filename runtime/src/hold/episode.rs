@@ -64,6 +64,7 @@ impl Hold {
                 on_device: false,
             });
         }
+        self.touch(arrays);
         let Some(episode) = &mut self.episode else { return FREE.course };
         episode.mask |= arrays.iter().filter(|array| array.held()).fold(0, |mask, array| mask | array.mask());
         episode.work += estimate.work;

@@ -35,15 +35,45 @@ use crate::base::config::Config;
 use crate::base::error::{Error, Result};
 use crate::base::planted::skips;
 use crate::base::rows::Rows;
-use crate::base::spans::Span;
+use crate::base::spans::{Span, overlaps, unite};
 use crate::device::Queue;
 use crate::device::results::lost;
 use crate::device::returned::obliterate;
 use crate::device::snapshot::Snapshot;
 use crate::memory::{guarded, packed};
-use crate::residency::{Dirty, Found, Place, Question, Residency};
+use crate::residency::{Carrier, Dirty, Found, Place, Question, Residency};
 use carrier::Books;
 use episode::Episode;
+
+/// The bytes that are copied while a look waits: ten microseconds at 25 GB/s. So all looks between two
+/// executions take at most as long as a copy of everything would.
+const LOOK_BYTES: u64 = 1 << 18;
+
+/// Parts of memory that executions touch, which are told apart.
+const MAX_TOUCHED: usize = 64;
+
+/// The entries that are of a part of the address space under other addresses.
+fn others<W: Copy>(residency: &Residency<W>, part: Span) -> Vec<Span> {
+    let clash = |host: &Span| packed::clash(*host, part);
+    residency.entries().iter().map(|entry| entry.host).filter(clash).collect()
+}
+
+/// Brings what the program is about to read, which has so many `looks` at bytes alone behind it.
+fn look<W: Copy>(
+    residency: &mut Residency<W>,
+    carrier: &mut dyn Carrier<W>,
+    part: Span,
+    looks: &mut u64,
+) -> Result<()> {
+    let (lent, snapshot) = residency.lent(part);
+    // A copy back takes a snapshot with it, and all of it to the device again.
+    let other = if snapshot { *looks } else { (*looks).max(1) };
+    if lent <= other.saturating_mul(LOOK_BYTES) {
+        return residency.show(carrier, part);
+    }
+    *looks = looks.saturating_add(1);
+    residency.look(carrier, part)
+}
 
 /// See the module documentation.
 #[derive(Default)]
@@ -62,6 +92,10 @@ pub struct Hold {
     /// The objects that those touched, and the seconds to bring back what they wrote.
     missed_mask: u32,
     missed_back: f64,
+    /// Memory of the executions that the next one may share transfers with, ascending and disjoint.
+    touched: Vec<Span>,
+    /// How often the program looked at bytes alone since the last execution.
+    looks: u64,
     /// Of which the next execution is a part.
     episode: Option<Episode>,
 }
@@ -246,6 +280,7 @@ impl Hold {
                 unsafe { obliterate(result.start, result.bytes, &result.shape) };
             }
         }
+        self.looks = 0;
         // SAFETY: the caller's promise.
         let (residency, mut books) = unsafe { self.books(config, queue) };
         residency.ended(&mut books, scop, arrays)
@@ -277,13 +312,59 @@ impl Hold {
     /// What is dirty is writable.
     pub unsafe fn release(&mut self, config: &'static Config, read: u32, write: u32) {
         if self.missed_mask & write != 0 {
-            (self.missed, self.missed_mask, self.missed_back) = (0.0, 0, 0.0);
+            self.forget_missed();
         } else if self.missed_mask & read != 0 {
             self.missed = (self.missed - self.missed_back).max(0.0);
         }
         // SAFETY: the caller's promise.
         unsafe { self.let_go(config, read, write) };
         self.written_to(write);
+    }
+
+    /// The program is about to read a part of the address space, a few bytes, which come back alone where
+    /// that is less work than all that lies beside them; or, if `write` is not 0, to write it, which may be
+    /// of these objects.
+    ///
+    /// # Safety
+    /// What is dirty is writable.
+    pub unsafe fn access(&mut self, config: &'static Config, part: Span, write: u32) {
+        let writes = write != 0;
+        let touches = writes && self.touched.iter().any(|touched| overlaps(*touched, part));
+        if touches && self.missed_mask & write != 0 {
+            self.forget_missed();
+        }
+        let mut looks = self.looks;
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.with_books(config, writes, |residency, books| {
+                for other in others(residency, part) {
+                    if writes { residency.write(books, other) } else { residency.show(books, other) }?;
+                }
+                if writes { residency.write(books, part) } else { look(residency, books, part, &mut looks) }
+            });
+        }
+        self.looks = looks;
+        if touches {
+            self.written_to(write);
+        }
+    }
+
+    fn forget_missed(&mut self) {
+        (self.missed, self.missed_mask, self.missed_back) = (0.0, 0, 0.0);
+    }
+
+    /// An execution touches arrays, on either side.
+    fn touch(&mut self, arrays: &[Array]) {
+        if self.episode.is_none() && self.missed_mask == 0 {
+            self.touched.clear();
+        }
+        for array in arrays.iter().filter(|array| array.held()) {
+            unite(&mut self.touched, array.span());
+        }
+        if self.touched.len() > MAX_TOUCHED {
+            let hull = |a: Span, b: &Span| (a.0.min(b.0), a.1.max(b.1));
+            self.touched = vec![self.touched.iter().fold(self.touched[0], hull)];
+        }
     }
 
     /// The ends of integers in a part of the address space, as `look` finds them in the program's memory:
@@ -307,11 +388,8 @@ impl Hold {
         // SAFETY: the caller's promise.
         unsafe {
             self.with_books(config, false, |residency, books| {
-                // Under other addresses as well.
-                let clash = |host| packed::clash(host, part);
-                let others: Vec<Span> =
-                    residency.entries().iter().map(|e| e.host).filter(|h| clash(*h)).collect();
-                others.into_iter().chain([part]).try_for_each(|part| residency.show(books, part))
+                let mut parts = others(residency, part).into_iter().chain([part]);
+                parts.try_for_each(|part| residency.show(books, part))
             });
         }
         look()

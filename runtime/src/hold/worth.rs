@@ -41,6 +41,7 @@ impl Hold {
     /// An execution would stay on the host because of its transfers: whether with all that was missed since
     /// the program last touched the arrays they would have paid. Without transfers `gain` seconds are gained.
     pub fn worth_moving(&mut self, gain: f64, arrays: &[Array], rates: &Rates) -> bool {
+        self.touch(arrays);
         let held = || arrays.iter().filter(|array| array.held()).map(|array| (array, self.moves(array)));
         let seconds = |bytes: Option<u64>| bytes.map_or(0.0, |bytes| rates.transfer(bytes));
         let (there, back, mask) = held().fold((0.0, 0.0, 0), |(there, back, mask), (array, moves)| {

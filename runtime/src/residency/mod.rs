@@ -43,6 +43,7 @@ mod ended;
 #[cfg(test)]
 mod explore;
 mod known;
+mod look;
 pub mod loose;
 pub mod masks;
 mod parts;
@@ -95,6 +96,8 @@ pub struct Back<'a> {
     /// How far into it.
     pub offset: u64,
     pub result: &'a Dirty,
+    /// It comes back another time as well.
+    pub again: bool,
 }
 
 /// Carries out what the books say. All of it takes effect in the order of the calls. `W` stands for the SCoP
@@ -212,6 +215,7 @@ impl<W> Entry<W> {
             memory: self.device,
             offset: result.start - self.host.0,
             result,
+            again: false,
         })
     }
 
@@ -222,6 +226,12 @@ impl<W> Entry<W> {
             let inside = holds(old.span(), result.span());
             match (&old.shape, &result.shape) {
                 (Shape::Dense, _) => inside,
+                // One comparison with the snapshot finds both.
+                (Shape::Changed { element: old_element }, Shape::Changed { element }) => {
+                    inside
+                        && old_element == element
+                        && (result.start - old.start).is_multiple_of((*element).max(1))
+                }
                 (Shape::Rows(old_rows), Shape::Rows(rows)) => {
                     inside && old_rows.hold(result.start - old.start, rows)
                 }

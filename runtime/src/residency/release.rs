@@ -28,6 +28,15 @@ impl<W: Copy> Residency<W> {
         self.part_with(carrier, &read, &written)
     }
 
+    /// The program is about to write a part of the address space, whatever objects that is.
+    ///
+    /// # Errors
+    /// As for [`Residency::release`].
+    pub fn write(&mut self, carrier: &mut dyn Carrier<W>, part: Span) -> Result<()> {
+        let written: Vec<bool> = self.entries.iter().map(|entry| overlaps(entry.host, part)).collect();
+        self.part_with(carrier, &written, &written)
+    }
+
     /// Some entries come back, and those of `written` with them and go.
     fn part_with(&mut self, carrier: &mut dyn Carrier<W>, read: &[bool], written: &[bool]) -> Result<()> {
         let brought = self.bring_back(carrier, |i| read[i] || written[i]);

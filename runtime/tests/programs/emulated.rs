@@ -238,6 +238,7 @@ fn the_shared_library_links_and_exports_the_interface_only() {
         "pollyrs_rt_abi_10",
         "pollyrs_rt_abi_8",
         "pollyrs_rt_abi_9",
+        "pollyrs_rt_access",
         "pollyrs_rt_begin",
         "pollyrs_rt_begin_held",
         "pollyrs_rt_common_length",

@@ -33,13 +33,15 @@ float loop(int n, float *restrict A, float *restrict B, float *restrict C) {
   return sum + (more() ? A[1] : 0);
 }
 
-// The load of B (bit 1) reads, the store to C (bit 2) writes; restrict keeps both apart from A. One release for the block.
+// The load of B and the store to C (bit 2) say which bytes they access; restrict keeps both apart from A.
 // CHECK-LABEL: define {{.*}}@loop(
 // CHECK: %pollyrs.hold = alloca ptr
 // CHECK: store ptr null, ptr %pollyrs.hold
 // CHECK: call ptr @pollyrs_rt_begin_held(ptr %pollyrs.hold, ptr @pollyrs.scop
-// CHECK: call void @pollyrs_rt_release(ptr %pollyrs.hold, i32 2, i32 4)
+// CHECK: call void @pollyrs_rt_access(ptr %pollyrs.hold, ptr %{{[0-9]+}}, i64 4, i32 0)
 // CHECK-NEXT: load float
+// CHECK: call void @pollyrs_rt_access(ptr %pollyrs.hold, ptr %{{[0-9]+}}, i64 4, i32 4)
+// CHECK-NEXT: store float
 // CHECK: call void @pollyrs_rt_leave(ptr %pollyrs.hold)
 // CHECK-NEXT: call i32 @more()
 // CHECK: call ptr @pollyrs_rt_host_begin_held(ptr %pollyrs.hold, ptr @pollyrs.scop
@@ -66,11 +68,11 @@ float freed(int n, const float *restrict init) {
   return sum;
 }
 // CHECK-LABEL: define {{.*}}@freed(
-// CHECK: call void @pollyrs_rt_release(ptr %pollyrs.hold, i32 [[B:[0-9]+]], i32 0)
+// CHECK: call void @pollyrs_rt_access(ptr %pollyrs.hold, ptr %{{[0-9]+}}, i64 4, i32 0)
 // CHECK-NEXT: load float
 // CHECK: call void @pollyrs_rt_discard(ptr %pollyrs.hold, i32 [[A:[0-9]+]])
 // CHECK-NEXT: call void @pollyrs_rt_release(ptr %pollyrs.hold, i32 [[A]], i32 [[A]])
 // CHECK-NEXT: call void @free(
-// CHECK: call void @pollyrs_rt_discard(ptr %pollyrs.hold, i32 [[B]])
+// CHECK: call void @pollyrs_rt_discard(ptr %pollyrs.hold, i32 [[B:[0-9]+]])
 // CHECK-NEXT: call void @pollyrs_rt_release(ptr %pollyrs.hold, i32 [[B]], i32 [[B]])
 // CHECK-NEXT: call void @free(

@@ -34,6 +34,14 @@ pub enum What {
         reads: Vec<u64>,
         writes: Vec<u64>,
     },
+    /// Behind a look the program reads some bytes of X.
+    Look {
+        bytes: (u64, u64),
+    },
+    /// The program says which byte it writes, and does.
+    Store {
+        at: u64,
+    },
     /// X is freed, and memory with other contents is there.
     Free,
     /// The callee is called. `releases`: it touches X itself as well, so the caller released it.
@@ -213,6 +221,12 @@ pub fn all() -> Vec<Event> {
     add("the program writes X[2]".into(), host(0, 0, 1, X, vec![2]));
     add("the program writes Y".into(), host(0, 0, 2, Y, vec![6, 7]));
     add("the original loop runs".into(), host(0, u32::MAX, u32::MAX, (0, 8), vec![0, 4, 7]));
+    for bytes in [(0, 1), (3, 5)] {
+        add(format!("the program looks at X[{}..{}]", bytes.0, bytes.1), What::Look { bytes });
+    }
+    for at in [3, 6] {
+        add(format!("the program stores to byte {at}"), What::Store { at });
+    }
     add("X is freed".into(), What::Free);
     add("call".into(), What::Call { releases: false });
     add("call of one that touches X itself".into(), What::Call { releases: true });

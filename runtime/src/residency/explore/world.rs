@@ -144,7 +144,7 @@ impl Carrier<()> for Memory {
 
     fn bring(&mut self, results: &[Back<'_>], _writer: Option<()>) -> Result<()> {
         self.operation(false)?;
-        for Back { memory, offset, result } in results {
+        for Back { memory, offset, result, .. } in results {
             for address in bytes_of(result.start, result.bytes, &result.shape) {
                 let (block, first) = self.block(memory + offset);
                 let at = first + (address - result.start) as usize;
@@ -165,7 +165,7 @@ impl Carrier<()> for Memory {
             }
         }
         // Some results may overlap.
-        for Back { memory, offset, result } in results {
+        for Back { memory, offset, result, .. } in results.iter().filter(|back| !back.again) {
             for address in bytes_of(result.start, result.bytes, &result.shape) {
                 let (block, first) = self.block(memory + offset);
                 block.lent[first + (address - result.start) as usize] = false;
@@ -253,6 +253,18 @@ impl World {
                 for &at in writes {
                     self.store(at);
                 }
+                true
+            }
+            What::Look { bytes } => {
+                let span = (BASE + bytes.0, BASE + bytes.1);
+                self.residency.look(&mut self.memory, span).map_err(|e| e.to_string())?;
+                self.read(bytes.0..bytes.1)?;
+                true
+            }
+            What::Store { at } => {
+                let span = (BASE + at, BASE + at + 1);
+                self.residency.write(&mut self.memory, span).map_err(|e| e.to_string())?;
+                self.store(*at);
                 true
             }
             What::Free => {
