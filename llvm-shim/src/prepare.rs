@@ -424,7 +424,11 @@ impl Session {
 
     /// Loads of the element that an innermost loop has chosen so far (`if (x[j] > x[best]) best = j`) become
     /// values that are kept beside the index: what is chosen was loaded when it was. The loop must not write
-    /// what they load. Returns whether there was one.
+    /// what they load. Where the index is an operand of the place, the others must be the same ones; else
+    /// the distances from one object are compared, sums and products of the index and of what the loop does
+    /// not change (`a[best * n + k]` and `a[j * n + k]`), in 64 bits: what is said not to wrap doesn't, as
+    /// the load runs in each iteration. Of an element of which only one function is wanted (`fabs(x[best])`)
+    /// that is kept. Returns whether there was one.
     pub fn keep_latest(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.

@@ -1,63 +1,44 @@
-// Elements that data chooses: all that a value may choose are taken for read. A narrow type, clamps and the sources of a choice bound a value; nothing
-// bounds the last one.
+// The element that a loop has chosen so far is kept beside its index: where the place is computed from the index, and where its absolute
+// value is all that is wanted. Not where another element is compared with, or the loop writes it.
 //
 // RUN: %clang -O1 -g -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
 // RUN: %opt -passes="print<pollyrs-scop>" -disable-output %t.ll 2>&1 | FileCheck %s
 
-void narrow(int n, const unsigned char *restrict in, const int *restrict table, int *restrict out) {
-  for (int i = 0; i < n; i++)
-    out[i] = table[in[i] - 'a'];
+// CHECK-LABEL: scop column
+// CHECK: reduction of {{.*}}, {{.*}} in order
+int column(int n, int k, const double *a) {
+  int p = k;
+  for (int i = k + 1; i < n; i++)
+    if (__builtin_fabs(a[i * n + k]) > __builtin_fabs(a[p * n + k]))
+      p = i;
+  return p;
 }
 
-// CHECK-LABEL: scop narrow
-// CHECK: may-read [n] -> { S0[i0] -> table[o0] : {{.*}}-97 <= o0 <= 158 }
+// CHECK-LABEL: scop row
+// CHECK: reduction of {{.*}}, {{.*}} in order
+int row(int n, const double *a) {
+  int p = 0;
+  for (int i = 1; i < n; i++)
+    if (__builtin_fabs(a[i]) > __builtin_fabs(a[p]))
+      p = i;
+  return p;
+}
 
-void clamped(int n, int m, const double *restrict x, const double *restrict table, double *restrict y) {
-  for (int i = 0; i < n; i++) {
-    double p = x[i] * m;
-    int k = (int)p;
-    if (k < 0)
-      k = 0;
-    if (k > m - 2)
-      k = m - 2;
-    y[i] = table[k] + (p - k) * table[k + 1];
+// CHECK-NOT: in order
+int other(int n, int k, const double *a) {
+  int p = k;
+  for (int i = k + 1; i < n; i++)
+    if (__builtin_fabs(a[i * n + k]) > __builtin_fabs(a[p * n]))
+      p = i;
+  return p;
+}
+
+int written(int n, int k, double *a) {
+  int p = k;
+  for (int i = k + 1; i < n; i++) {
+    if (__builtin_fabs(a[i * n + k]) > __builtin_fabs(a[p * n + k]))
+      p = i;
+    a[p * n + k] = 0.5;
   }
+  return p;
 }
-
-// CHECK-LABEL: scop clamped
-// CHECK: may-read [n, m] -> { S0[i0] -> table[o0] : {{.*}}0 <= o0 <= -2 + m
-// CHECK: may-read [n, m] -> { S0[i0] -> table[o0] : {{.*}}0 < o0 < m
-
-void upwind(int n, int m, const double *restrict u, const double *restrict q, double *restrict f) {
-  for (int j = 1; j < n; j++)
-    for (int i = 0; i < m; i++) {
-      int from = u[j * m + i] > 0 ? j - 1 : j;
-      f[j * m + i] = u[j * m + i] * q[from * m + i];
-    }
-}
-
-// CHECK-LABEL: scop upwind
-// CHECK: may-read [{{.*}}] -> { S0[i0, i1] -> q[o0, i1] : {{.*}}i0 <= o0 <= 1 + i0 }
-
-void greatest(int n, int m, const float *restrict x, int *restrict at) {
-  for (int i = 0; i < n; i++) {
-    int best = 0;
-    for (int j = 1; j < m; j++)
-      if (x[i * m + j] > x[i * m + best])
-        best = j;
-    at[i] = best;
-  }
-}
-
-// CHECK-LABEL: scop greatest
-// CHECK: may-read [{{.*}}] -> { S{{[0-9]+}}[i0, i1] -> x[i0, o1] : {{.*}}0 <= o1 {{.*}}
-
-void any(int n, const int *restrict at, const double *restrict x, double *restrict y) {
-  for (int i = 0; i < n; i++)
-    y[i] = x[at[i]];
-}
-
-// The values of `at` are inspected: their range is what a load may touch.
-// CHECK-LABEL: scop any
-// CHECK: param at_min i32
-// CHECK: may-read [{{.*}}] -> { S0[i0] -> x[o0] : {{.*}}at_min <= o0 <= at_max{{.*}} }
