@@ -5,7 +5,7 @@
 //! is a constant.
 
 /// Every bug, and what it breaks.
-pub const BUGS: [(&str, &str); 49] = [
+pub const BUGS: [(&str, &str); 50] = [
     ("no-anti", "dependences: no anti dependences"),
     ("no-flow", "dependences: no flow dependences"),
     ("coincident", "scheduler: every member of a band is coincident"),
@@ -30,6 +30,7 @@ pub const BUGS: [(&str, &str); 49] = [
     ("row-barrier", "stencil: no barrier between rows"),
     ("warp-transpose", "stencil: lanes change places without waiting for each other"),
     ("ramp", "stencil: rows at the start of a block are left out although a later step reads them"),
+    ("touched", "stencil: tiles write a buffer's hull although the program touches less"),
     ("side-columns", "stencil: all blocks at the sides compute the first column"),
     ("pair-order", "reductions: parts of updates whose order counts are no runs"),
     ("scan-start", "scans: a part of a running total begins with the total behind it"),

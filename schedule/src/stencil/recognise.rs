@@ -3,7 +3,7 @@
 use super::cases::{self, Read};
 use super::functions::{Domain, Place, constant, coordinate, domain_box, equal, params};
 use super::{Buffer, NotStencil, Stencil, Step, StepAccess, check, instances, reach};
-use crate::{Dependences, Result, budgeted, known};
+use crate::{Dependences, Result, budgeted, known, planted};
 use pollyrs_isl as isl;
 use pollyrs_scop::{Access, AccessKind, AccessValue, Scop, Statement, StmtId};
 use std::collections::BTreeSet;
@@ -22,7 +22,14 @@ pub fn recognise(scop: &Scop, deps: &Dependences) -> Result<std::result::Result<
             Ok(s) => s,
             Err(why) => return Ok(Err(why)),
         };
-        Ok(if check::same_flow(scop, deps, &found)? { Ok(found) } else { Err(NotStencil::Flow) })
+        if !check::same_flow(scop, deps, &found)? {
+            return Ok(Err(NotStencil::Flow));
+        }
+        if !planted::unproved() && !check::hulls_are_touched(scop, &found)? {
+            planted::refused("touched", "a hull reaches beyond what is touched");
+            return Ok(Err(NotStencil::Border));
+        }
+        Ok(Ok(found))
     })
 }
 

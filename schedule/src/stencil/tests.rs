@@ -351,3 +351,73 @@ fn choices_of_the_model() {
     assert_eq!(choice(line, F32, 3.0), (32, 12, 32));
     assert_eq!(choice(line, F64, 3.0), (32, 12, 32));
 }
+
+/// The grid's steps, and beside them a border with a loop of its own in both grids.
+fn bordered(border: [&str; 2]) -> String {
+    format!(
+        "param T n m; array A n m; array B n m; for t : 0 <= t < T {{
+           for i : 1 <= i < n - 1 {{ for j : 1 <= j < m - 1 {{ S0 : B[i,j] = A[i,j], A[i-1,j], A[i+1,j], A[i,j-1], A[i,j+1]; }} }}
+           {}
+           for i : 1 <= i < n - 1 {{ for j : 1 <= j < m - 1 {{ S2 : A[i,j] = B[i,j]; }} }}
+           {} }}",
+        border[0], border[1]
+    )
+}
+
+#[test]
+fn hulls_lie_within_what_is_touched() {
+    // The hull begins with row 1 or 0 and column 0 or 1; of B the program touches nothing but what it writes.
+    let rows = |row: &str, to: &str| {
+        [
+            format!("for j : 0 <= j < {to} {{ S1 : B[{row},j] = A[{row},j]; }}"),
+            format!("for j : 0 <= j < {to} {{ S3 : A[{row},j] = B[{row},j]; }}"),
+        ]
+    };
+    let columns = |column: &str, from: &str, to: &str| {
+        [
+            format!("for i : {from} <= i < {to} {{ S1 : B[i,{column}] = A[i,{column}]; }}"),
+            format!("for i : {from} <= i < {to} {{ S3 : A[i,{column}] = B[i,{column}]; }}"),
+        ]
+    };
+    for (border, within) in [
+        // The first row begins the hull; its last row ends in column m - 2, behind which there is a column.
+        (rows("0", "m"), false),
+        (rows("0", "m - 1"), true),
+        // The hull's first element, in column 0 of row 1, comes before all that is touched.
+        (rows("n - 1", "m"), false),
+        // Columns over all rows of the hull, or over fewer.
+        (columns("0", "1", "n - 1"), true),
+        (columns("m - 1", "1", "n - 1"), true),
+        (columns("0", "2", "n - 1"), false),
+        (columns("m - 1", "1", "n - 2"), false),
+        // One that goes on in the last row: the hull's last row has more columns.
+        (columns("0", "1", "n"), false),
+    ] {
+        let scop = scop(&bordered([&border[0], &border[1]]));
+        match recognise(&scop, &dependences(&scop).unwrap()).unwrap() {
+            Ok(s) => assert!(check::hulls_are_touched(&scop, &s).unwrap() && within, "{}", border[0]),
+            Err(why) => assert!(why == NotStencil::Border && !within, "{}: {why}", border[0]),
+        }
+    }
+}
+
+#[test]
+fn the_proof_finds_hulls_that_reach_beyond() {
+    let scop = scop(JACOBI);
+    let s = recognise(&scop, &dependences(&scop).unwrap()).unwrap().unwrap();
+    for buffer in 0..s.buffers.len() {
+        // Neighbours in one more row are read, on either side.
+        for (rows, within) in [(0, true), (1, true), (2, false)] {
+            let by = |n: i64| pollyrs_isl::Val::int(&scop.ctx, n).unwrap();
+            let (mut above, mut below) = (s.clone(), s.clone());
+            let b = &mut above.buffers[buffer];
+            b.lower[0] = b.lower[0].clone().add_constant(by(-rows)).unwrap();
+            let b = &mut below.buffers[buffer];
+            b.upper[0] = b.upper[0].clone().add_constant(by(rows)).unwrap();
+            for wider in [above, below] {
+                let found = check::hulls_are_touched(&scop, &wider).unwrap();
+                assert_eq!(found, within, "buffer {buffer}, {rows} rows more");
+            }
+        }
+    }
+}
