@@ -210,8 +210,8 @@ struct Apart {
 
   explicit Apart(Instruction *At) : At(At) {}
 
-  bool livesOn(Instruction *I, uint32_t Region) const {
-    return any_of(I->users(), [&](User *U) {
+  bool livesOn(const Instruction *I, uint32_t Region) const {
+    return any_of(I->users(), [&](const User *U) {
       auto Other = RegionOf.find(cast<Instruction>(U)->getParent());
       return !Inserted.contains(cast<Instruction>(U)) && (Other == RegionOf.end() || Other->second != Region);
     });
@@ -219,8 +219,10 @@ struct Apart {
 
   Value *of(Value *V) {
     auto *I = dyn_cast<Instruction>(V);
-    // (It ran before `At`, so its copy may; frozen values may differ.)
-    if (!I || isa<PHINode, FreezeInst, AllocaInst>(I) || I->mayReadOrWriteMemory())
+    // (It ran before `At`, so its copy may; what the program froze may differ, what the expander did is used
+    // by nobody else.)
+    if (!I || isa<PHINode, AllocaInst>(I) || I->mayReadOrWriteMemory() ||
+        (isa<FreezeInst>(I) && !Inserted.contains(I)))
       return V;
     if (auto Found = Done.find(I); Found != Done.end())
       return Found->second;
@@ -252,6 +254,68 @@ struct Apart {
     }
     return Own;
   }
+};
+
+// Scalar evolution looks through what a loop leaves, to values that each iteration has: `k + (a[i] > 0)` for
+// a count. A sum of such values is no parameter: none of them lives on. The program's own value does.
+struct Left : SCEVRewriteVisitor<Left> {
+  Analyses &A;
+  Instruction *At;
+  const Loop *Where;
+  const Apart *To;
+
+  Left(Analyses &A, Instruction *At, const Loop *Where, const Apart *To)
+      : SCEVRewriteVisitor(A.SE), A(A), At(At), Where(Where), To(To) {}
+
+  bool isBehind(const Instruction *I) const {
+    const Loop *L = A.LI.getLoopFor(I->getParent());
+    return L && !(Where && L->contains(Where));
+  }
+
+  bool livesOn(const Instruction *I) const {
+    if (To)
+      if (auto Region = To->RegionOf.find(I->getParent()); Region != To->RegionOf.end())
+        return To->livesOn(I, Region->second);
+    const Loop *L = A.LI.getLoopFor(I->getParent());
+    return any_of(I->users(), [&](const User *U) { return !L->contains(cast<Instruction>(U)); });
+  }
+
+  // The instructions of loops that `S` is made of, and which these have left.
+  SmallSetVector<Instruction *, 16> parts(const SCEV *S) const {
+    SmallSetVector<Instruction *, 16> Parts;
+    SCEVExprContains(S, [&](const SCEV *Part) {
+      const auto *U = dyn_cast<SCEVUnknown>(Part);
+      auto *I = U ? dyn_cast<Instruction>(U->getValue()) : nullptr;
+      if (I && isBehind(I))
+        Parts.insert(I);
+      return false;
+    });
+    return Parts;
+  }
+
+  // An instruction of a loop that gives `S`, and that the program uses behind the loop and its region.
+  Value *valueOf(const SCEV *S) const {
+    constexpr unsigned MaxValues = 64;
+    SmallSetVector<Instruction *, 16> Work = parts(S);
+    for (unsigned K = 0; K < Work.size() && K < MaxValues; ++K) {
+      Instruction *I = Work[K];
+      if (I->getType() == S->getType() && (I == At || A.DT.dominates(I, At)) && livesOn(I) && SE.getSCEV(I) == S)
+        return I;
+      for (User *U : I->users())
+        if (auto *Next = cast<Instruction>(U); isBehind(Next) && SE.isSCEVable(Next->getType()))
+          Work.insert(Next);
+    }
+    return nullptr;
+  }
+
+  const SCEV *visit(const SCEV *S) {
+    if (!isa<SCEVConstant, SCEVUnknown, SCEVCouldNotCompute>(S) && !S->getType()->isPointerTy())
+      if (Value *V = valueOf(S))
+        return SE.getUnknown(V);
+    return SCEVRewriteVisitor::visit(S);
+  }
+
+  const SCEV *of(const SCEV *S) { return isa<SCEVCouldNotCompute>(S) || parts(S).empty() ? S : visit(S); }
 };
 } // namespace
 
@@ -335,12 +399,18 @@ size_t prs_scev(Analyses *A, LLVMValueRef VRef, size_t Scope) {
   Value *V = unwrap(VRef);
   if (!A->SE.isSCEVable(V->getType()) || (Scope != None && !loopAt(*A, Scope)))
     return 0;
-  return handleOf(A->SE.getSCEVAtScope(V, loopAt(*A, Scope)));
+  const Loop *L = loopAt(*A, Scope);
+  const SCEV *S = A->SE.getSCEVAtScope(V, L);
+  auto *I = dyn_cast<Instruction>(V);
+  return handleOf(I ? Left(*A, I, L, nullptr).of(S) : S);
 }
 
 size_t prs_backedge_taken_count(Analyses *A, size_t Id) {
   Loop *L = loopAt(*A, Id);
-  return L ? handleOf(A->SE.getBackedgeTakenCount(L)) : 0;
+  if (!L)
+    return 0;
+  Left Count(*A, L->getHeader()->getTerminator(), L->getParentLoop(), nullptr);
+  return handleOf(Count.of(A->SE.getBackedgeTakenCount(L)));
 }
 
 size_t prs_backedge_taken_bound(Analyses *A, size_t Id) {
@@ -624,12 +694,15 @@ LLVMValueRef prs_expand(Analyses *A, size_t Handle, LLVMValueRef Before, const L
                         const uint32_t *Regions, size_t Count) {
   auto *At = unwrap<Instruction>(Before);
   SCEVExpander Expander(A->SE, "pollyrs");
-  if (!Handle || !Expander.isSafeToExpandAt(scevOf(Handle), At))
+  if (!Handle)
     return nullptr;
-  Value *V = Expander.expandCodeFor(scevOf(Handle), scevOf(Handle)->getType(), At);
   Apart To(At);
   for (size_t I = 0; I != Count; ++I)
     To.RegionOf[unwrap(Blocks[I])] = Regions[I];
+  const SCEV *S = Left(*A, At, A->LI.getLoopFor(At->getParent()), &To).of(scevOf(Handle));
+  if (!Expander.isSafeToExpandAt(S, At))
+    return nullptr;
+  Value *V = Expander.expandCodeFor(S, S->getType(), At);
   for (Instruction *I : Expander.getAllInsertedInstructions())
     To.Inserted.insert(I);
   return wrap(To.only(V));

@@ -291,7 +291,7 @@ impl Builder<'_> {
             if !domain.clone().intersect_params(other)?.is_empty()? {
                 continue;
             }
-            if let Some((between, _)) = self.between_multiples(index)? {
+            if let Some(Multiples { between, extended: None, .. }) = self.between_multiples(index)? {
                 domain = domain.intersect_params(between)?;
             }
         }
@@ -303,27 +303,26 @@ impl Builder<'_> {
     pub fn with_quotients_of(&mut self, mut domain: Set, offset: &Polynomial) -> Result<Set, Stop> {
         for symbol in offset.symbols() {
             let Symbol::Param(index) = symbol else { continue };
-            let Some((between, others)) = self.between_multiples(index)? else { continue };
+            let Some(cases) = self.between_multiples(index)? else { continue };
             let known = domain.clone().intersect_params(self.context.clone())?;
-            let mut cases: Option<Set> = None;
-            for case in [between, others] {
+            let mut possible: Option<Set> = None;
+            for case in [Some(cases.between), Some(cases.small), cases.extended].into_iter().flatten() {
                 if !known.clone().intersect_params(case.clone())?.is_empty()? {
-                    cases = Some(match cases {
+                    possible = Some(match possible {
                         None => case,
                         Some(c) => c.union(case)?,
                     });
                 }
             }
-            if let Some(cases) = cases {
-                domain = domain.intersect_params(cases)?.coalesce()?;
+            if let Some(possible) = possible {
+                domain = domain.intersect_params(possible)?.coalesce()?;
             }
         }
         Ok(domain)
     }
 
-    /// What holds of parameter `index`, if it is `x / c`, rounded to 0: `c * p <= x < c * p + c` where it is
-    /// positive, and what else it may be.
-    fn between_multiples(&mut self, index: usize) -> Result<Option<(Set, Set)>, Stop> {
+    /// What holds of parameter `index`, if it is `x / c`, rounded to 0.
+    pub fn between_multiples(&mut self, index: usize) -> Result<Option<Multiples>, Stop> {
         let entry = &self.params[index];
         if entry.inspected {
             return Ok(None);
@@ -333,36 +332,61 @@ impl Builder<'_> {
         let (dividend, by, unsigned) = match divided_by_number(&e) {
             Some((x, by)) => (x.clone(), by, true),
             None => match rounded(&e) {
-                // A negative number that is extended without its sign would be positive. Of the iteration
-                // that the region is in, where the division lies in a loop around it.
-                Some((v, by)) if !matches!(e.kind, ScevKind::ZeroExtend(_)) => {
-                    (self.an.scev(ir::operand(v, 0), self.scope(v, &place)), by, false)
-                }
-                _ => return Ok(None),
+                // Of the iteration that the region is in, where the division lies in a loop around it.
+                Some((v, by)) => (self.an.scev(ir::operand(v, 0), self.scope(v, &place)), by, false),
+                None => return Ok(None),
             },
         };
         if !self.is_invariant(&dividend) {
             return Ok(None);
         }
         // A number of 64 bits whose quotient is within what is checked of parameters is not negative.
-        let signed = !unsigned || dividend.bits == 64 && by <= LARGEST_DIVISOR;
-        let value = |me: &mut Self| match signed {
-            true => me.exact(&dividend, &place),
-            false => me.unsigned(&dividend, &place),
-        };
-        let Ok(x) = self.strictly(value) else { return Ok(None) };
+        let wide = dividend.bits == 64 && by <= LARGEST_DIVISOR;
+        if unsigned && !wide && dividend.bits > 32 {
+            return Ok(None);
+        }
+        let Ok(x) = self.strictly(|me| me.exact(&dividend, &place)) else { return Ok(None) };
         let p = self.param_aff(index, place.space()?)?;
+        let zero = self.constant(0, &place)?;
         let least = self.scale(p.clone(), i128::from(by))?;
         let most = least.clone().add_constant(isl::Val::int(&self.ctx, by - 1)?)?;
-        let between = least.le_set(x.clone())?.intersect(most.ge_set(x.clone())?)?;
-        let positive = p.clone().ge_set(self.constant(1, &place)?)?;
+        let mut between = least.le_set(x.clone())?.intersect(most.ge_set(x.clone())?)?;
+        between = between.intersect(p.clone().ge_set(self.constant(1, &place)?)?)?;
         let small = x.clone().lt_set(self.constant(i128::from(by), &place)?)?;
-        let mut others = p.clone().le_set(self.constant(0, &place)?)?.intersect(small)?;
+        let mut small = p.clone().le_set(zero.clone())?.intersect(small)?;
+        // From where on the parameter is the quotient of a negative number that was read without its sign, or
+        // was extended without it.
+        let mut from = None;
         if unsigned {
-            others = others.intersect(p.nonneg_set()?)?.intersect(x.nonneg_set()?)?;
+            small = small.intersect(p.clone().nonneg_set()?)?.intersect(x.clone().nonneg_set()?)?;
+            if !wide {
+                from = Some((1 << (dividend.bits.max(1) - 1)) / by);
+            }
+        } else if let ScevKind::ZeroExtend(inner) = &e.kind {
+            from = Some(1 << (inner.bits.clamp(1, 62) - 1));
         }
-        Ok(Some((between.intersect(positive)?.params()?, others.params()?)))
+        let extended = match from {
+            Some(from) => {
+                let large = p.ge_set(self.constant(i128::from(from), &place)?)?;
+                Some(large.intersect(x.clone().lt_set(zero.clone())?)?.params()?)
+            }
+            None => None,
+        };
+        if unsigned {
+            between = between.intersect(x.ge_set(zero)?)?;
+        }
+        Ok(Some(Multiples { between: between.params()?, small: small.params()?, extended }))
     }
+}
+
+/// What holds of a parameter `p` that is `x / c`, rounded to 0.
+pub(crate) struct Multiples {
+    /// Where it is positive, `c * p <= x < c * p + c`.
+    pub between: Set,
+    /// Where it is not.
+    pub small: Set,
+    /// Where `x` is negative and the parameter is positive all the same, if that may be.
+    pub extended: Option<Set>,
 }
 
 /// The dividend and the divisor of a quotient of numbers that are not negative by a number.

@@ -40,7 +40,7 @@ const MAX_PARTS: usize = 6;
 const MAX_COEFFICIENT: i128 = 1 << 12;
 
 /// A counter with more values is spelled out in no product, and no more products of one access are.
-const MAX_VALUES: i64 = 8;
+const MAX_VALUES: i64 = 16;
 const MAX_SPELLED: usize = 2;
 
 /// An array and the accesses to it, by number.
@@ -203,6 +203,7 @@ impl Builder<'_> {
     /// The accesses with the products of a size and a counter of few values as a case for each value, where
     /// that has a shape that is always right, or mostly where there is no other: of four parts of `q = n / 4`
     /// elements that a loop goes through in `x[i * n + part * q + j]`, and another one as rows of `n`.
+    /// (Whether sizes are negative is a question that every check asks.)
     fn spelled(
         &mut self,
         base: Value,
@@ -226,10 +227,12 @@ impl Builder<'_> {
         }
         let after = self.assumed_so_far();
         self.restore(before.clone());
-        match self.shape(base, &own) {
+        let tried = self.shape(base, &own);
+        match tried {
             Ok(shaped)
                 if no_other && shaped.likely
-                    || before.0.is_subset(&self.assumed)? && self.ranges.len() == before.2.len() =>
+                    || self.ranges.len() == before.2.len()
+                        && self.natural(before.0.clone())?.is_subset(&self.assumed)? =>
             {
                 return Ok(Some(Part { shaped, shift: None, accesses: (0..raws.len()).collect() }));
             }
@@ -297,6 +300,18 @@ impl Builder<'_> {
             });
         }
         Ok(sum)
+    }
+
+    /// The part of `params` in which none is negative, but for those that must be.
+    fn natural(&self, params: isl::Set) -> isl::Result<isl::Set> {
+        let mut all = params.intersect(self.context.clone())?;
+        for p in 0..all.dim(isl::DimType::Param)? {
+            let own = all.clone().lower_bound_val(isl::DimType::Param, p, isl::Val::int(&self.ctx, 0)?)?;
+            if !own.is_empty()? {
+                all = own;
+            }
+        }
+        Ok(all)
     }
 
     fn assumed_so_far(&self) -> Assumed {

@@ -131,7 +131,8 @@ impl Builder<'_> {
     }
 
     /// Values defined in the region and used behind it, with those that they are other names of: scalar
-    /// evolution takes a PHI in the same loop with one source for that.
+    /// evolution takes a PHI in the same loop with one source for that, and of a frozen number that is
+    /// narrowed or widened the number itself.
     pub fn live_outs(&self) -> Vec<Value> {
         let blocks = self.cfg.blocks.iter().filter(|b| self.contains(**b));
         let defined = blocks.flat_map(|b| ir::instructions(*b));
@@ -143,6 +144,13 @@ impl Builder<'_> {
             // (Blocks that cannot be reached are error blocks; the device does not get there.)
             let Some(block) = ir::parent(user).filter(|b| self.cfg.id(*b).is_some()) else { return false };
             !self.contains(block)
+                || names > 0
+                    && ir::opcode(v) == Some(Op::LLVMFreeze)
+                    && matches!(
+                        ir::opcode(user),
+                        Some(Op::LLVMTrunc | Op::LLVMZExt | Op::LLVMSExt | Op::LLVMFreeze)
+                    )
+                    && self.lives_on(user, names - 1)
                 || names > 0
                     && ir::opcode(user) == Some(Op::LLVMPHI)
                     && ir::parent(v)

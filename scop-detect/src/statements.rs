@@ -489,12 +489,27 @@ fn may_access(access: Access, draft: &Draft, loops: &[LoopId], place: &Place) ->
     let more = place.dims() - outer;
     let reached = place.domain.clone().set_tuple_name(&draft.name)?;
     let touched = access.relation.clone().intersect_domain(reached)?;
+    // Cases of a clamped value are told apart only where the values may be.
+    let relation = match access.relation.is_single_valued()? {
+        true => access.relation,
+        false => anywhere(touched.clone().coalesce()?)?,
+    };
     let touched = touched.project_out(DimType::In, outer as u32, more as u32)?;
     Ok(Access {
         kind: if access.kind == AccessKind::Read { AccessKind::Read } else { AccessKind::MayWrite },
         relation: touched.coalesce()?.set_tuple_name(DimType::In, &draft.name)?,
         certain: false,
-        within: Some(Within { counters, values, relation: access.relation }),
+        within: Some(Within { counters, values, relation }),
         ..access
     })
+}
+
+/// A relation that has the first element for all that it is not defined for.
+fn anywhere(relation: Map) -> isl::Result<Map> {
+    let missing = relation.clone().domain()?.complement()?;
+    let mut first = isl::Set::universe(relation.clone().range()?.space()?)?;
+    for d in 0..first.dim(DimType::Set)? {
+        first = first.fix_val(DimType::Set, d, isl::Val::int(relation.context(), 0)?)?;
+    }
+    relation.union(Map::from_domain_and_range(missing, first)?)
 }

@@ -32,14 +32,15 @@ use std::collections::{BTreeMap, BTreeSet};
 const NEAR: [i64; 5] = [0, 1, -1, 2, -2];
 
 impl Builder<'_> {
-    /// Writes what is rounded and no function of the iteration as the parameter that is the same as a stride:
-    /// `A[i * (n / 2 + 1) + j]` from `i = 1` on begins at `n / 2 + 1`.
+    /// Writes what is rounded or clamped and no function of the iteration as the parameter that is the same
+    /// as a stride: `A[i * (n / 2 + 1) + j]` from `i = 1` on begins at `n / 2 + 1`, and of rows of
+    /// `w = min(n, 33)` the last one at `m * w - w`.
     pub fn named_quotients(&mut self, offsets: &mut [Polynomial], raws: &[Raw]) -> isl::Result<()> {
         let mut strides = BTreeSet::new();
         for (m, _) in offsets.iter().flat_map(Polynomial::terms) {
             if m.factors().any(|(s, _)| matches!(s, Symbol::Iter(_))) {
                 strides.extend(m.factors().filter_map(|(s, _)| match s {
-                    Symbol::Param(p) if has_division(&self.params[p].scev) => Some(p),
+                    Symbol::Param(p) if is_rounded_or_clamped(&self.params[p].scev) => Some(p),
                     _ => None,
                 }));
             }
@@ -55,13 +56,19 @@ impl Builder<'_> {
                     continue;
                 }
                 let domain = r.place.domain.clone().intersect_params(known.clone())?;
-                for (p, more) in strides.iter().flat_map(|p| NEAR.map(|more| (*p, more))) {
+                let near = |p: &usize| {
+                    let p = *p;
+                    NEAR.into_iter().flat_map(move |more| [(p, more, 1), (p, more, -1)])
+                };
+                for (p, more, times) in strides.iter().flat_map(near) {
                     // What is assumed for it was assumed for the quotient already.
                     let scev = self.params[p].scev.clone();
                     let Ok(value) = self.exact(&scev, &r.place) else { continue };
+                    let value = value.scale(isl::Val::int(&self.ctx, times)?)?;
                     let value = value.add(PwAff::constant_on(r.place.space()?, more)?)?;
                     if domain.is_subset(&quasi.clone().eq_set(value)?)? {
-                        let value = &Polynomial::param(p) + &Polynomial::constant(i128::from(more));
+                        let value = Polynomial::param(p).scale(i128::from(times));
+                        let value = &value + &Polynomial::constant(i128::from(more));
                         let mut whole = Polynomial::zero();
                         for (n, coefficient) in o.powers_of(own) {
                             let power = (0..n).fold(coefficient, |f, _| &f * &value);
@@ -288,4 +295,11 @@ impl Builder<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether a quotient, a minimum or a maximum is part of a size.
+fn is_rounded_or_clamped(e: &ScevExpr) -> bool {
+    has_division(e)
+        || matches!(e.kind, ScevKind::SMin(_) | ScevKind::SMax(_))
+        || e.operands().into_iter().any(is_rounded_or_clamped)
 }

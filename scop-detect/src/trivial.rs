@@ -7,14 +7,17 @@
 //!
 //! **Approach.** There are parameters for which all loops of all statements have a few iterations, but for
 //! those that never have, and none has more than memory has elements. If the assumptions leave none of these
-//! parameters, nothing of interest would run.
+//! parameters, nothing of interest would run. Parameters are what the program computes them from: rows of
+//! `m / 9` elements hold none of `m`, and `n * m` is more than `m`.
 
 use crate::builder::Builder;
-use crate::fail::Fail;
+use crate::fail::{Fail, Stop};
 use crate::found::Draft;
-use isl::{DimType, Set, Val};
+use isl::{DimType, Set, Space, Val};
 use pollyrs_isl as isl;
+use pollyrs_llvm_shim::{ScevExpr, ScevKind};
 use pollyrs_scop::RejectReason;
+use std::collections::BTreeSet;
 
 /// A loop of fewer iterations is trivial.
 const FEW: i64 = 3;
@@ -30,16 +33,74 @@ const OPERATIONS: u64 = 250_000;
 
 impl Builder<'_> {
     /// Refuses a model that is right for trivial sizes only.
-    pub fn refuse_trivial(&self, drafts: &[Draft]) -> Result<(), Fail> {
+    pub fn refuse_trivial(&mut self, drafts: &[Draft]) -> Result<(), Fail> {
         if self.assumptions.is_empty() {
             return Ok(());
         }
-        match self.ctx.with_budget(OPERATIONS, || self.trivial(drafts)) {
+        let ctx = self.ctx.clone();
+        let context = self.context.clone();
+        let found = ctx.with_budget(OPERATIONS, || {
+            let computed = self.computed_from()?;
+            self.context = context.clone().intersect(computed)?;
+            self.trivial(drafts)
+        });
+        self.context = context;
+        match found {
             Ok(Some(condition)) => {
                 Err(Fail::new(RejectReason::TrivialSizes { condition }, self.region.entry))
             }
             Ok(None) | Err(isl::Error::Quota) => Ok(()),
             Err(e) => Err(e.into()),
+        }
+    }
+
+    /// How the parameters that assumptions name depend on what they are computed from, where sizes are
+    /// ordinary ones.
+    fn computed_from(&mut self) -> isl::Result<Set> {
+        let mut used = BTreeSet::new();
+        for a in &self.assumptions {
+            used.extend(self.involved(&a.set)?);
+        }
+        let mut all = Set::universe(Space::unit(&self.ctx)?)?;
+        for index in used {
+            match self.made_of(index) {
+                Ok(Some(own)) => all = all.intersect(own)?,
+                Ok(None) | Err(Stop::Blocker(_)) => {}
+                Err(Stop::Isl(e)) => return Err(e),
+            }
+        }
+        all.coalesce()
+    }
+
+    /// The same of one parameter: a quotient, a minimum or a maximum, or a product of two values, each of
+    /// which is a few at least.
+    fn made_of(&mut self, index: usize) -> Result<Option<Set>, Stop> {
+        if let Some(quotient) = self.between_multiples(index)? {
+            // (A size is no negative number.)
+            return Ok(Some(quotient.between.union(quotient.small)?));
+        }
+        if self.params[index].inspected {
+            return Ok(None);
+        }
+        let e = self.params[index].scev.clone();
+        let place = self.before_region(None)?;
+        let own = self.param_aff(index, place.space()?)?;
+        match core(&e) {
+            ScevExpr { kind: ScevKind::SMin(_) | ScevKind::SMax(_), .. } => {
+                let value = self.strictly(|me| me.exact(&e, &place))?;
+                Ok(Some(own.eq_set(value)?.params()?))
+            }
+            ScevExpr { kind: ScevKind::Mul(factors), .. } => {
+                let [a, b] = &factors[..] else { return Ok(None) };
+                let a = self.strictly(|me| me.exact(a, &place))?;
+                let b = self.strictly(|me| me.exact(b, &place))?;
+                let few = self.constant(FEW.into(), &place)?;
+                let times = |x: &isl::PwAff| x.clone().scale(Val::int(&self.ctx, FEW)?);
+                let more = own.clone().ge_set(times(&a)?)?.intersect(own.ge_set(times(&b)?)?)?;
+                let less = a.lt_set(few.clone())?.union(b.lt_set(few)?)?;
+                Ok(Some(more.union(less)?.params()?))
+            }
+            _ => Ok(None),
         }
     }
 
@@ -138,6 +199,14 @@ impl Builder<'_> {
             is &= along;
         }
         Ok(is)
+    }
+}
+
+/// What was extended.
+fn core(e: &ScevExpr) -> &ScevExpr {
+    match &e.kind {
+        ScevKind::SignExtend(x) | ScevKind::ZeroExtend(x) => x,
+        _ => e,
     }
 }
 

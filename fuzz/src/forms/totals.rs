@@ -29,11 +29,12 @@ pub fn text(choices: &mut Choices<'_>) -> Text {
     let mut form = Form { choices, features: BTreeSet::new(), elem, count, restrict };
     let mut body = String::new();
     for _ in 0..1 + form.choices.weighted(&[75, 25]) {
-        match form.choices.weighted(&[50, 25, 15, 10]) {
+        match form.choices.weighted(&[45, 22, 13, 10, 10]) {
             0 => form.chosen(&mut body),
             1 => form.total(&mut body),
             2 => form.rows(&mut body),
-            _ => form.first(&mut body),
+            3 => form.first(&mut body),
+            _ => form.counted(&mut body),
         }
     }
     let c = elem.c;
@@ -158,6 +159,25 @@ impl Form<'_, '_> {
             ["i", "1", "p[i]"][self.choices.below(3)]
         );
         self.features.insert("first places");
+    }
+
+    /// A loop over time around a count and a loop that it bounds, or in which it is a place.
+    fn counted(&mut self, out: &mut String) {
+        self.features.insert("counts that others use");
+        let (condition, count) = (self.condition(), self.count);
+        let (step, sum) =
+            [("c++", "+="), ("c += 2", "+="), ("c--", "-=")][self.choices.weighted(&[60, 15, 25])];
+        let then = match self.choices.weighted(&[35, 25, 40]) {
+            0 => format!("for ({count} i = 0; i < c && i < 150; i++) y[i] = x[i] + s;"),
+            1 => "for (int i = (int)c < 0 ? 0 : (int)c; i < n; i++) y[i] = x[i] - s;".to_owned(),
+            _ => format!(
+                "const {count} h = c < 0 ? 0 : c >= n ? n - 1 : c; for (int i = 0; i < n; i++) y[i] = x[i] + x[h];"
+            ),
+        };
+        let _ = writeln!(
+            out,
+            "  {{ {count} d = 0;\n  for (int s = 0; s < 3; s++) {{ {count} c = 0; for (int i = 0; i < n; i++) if ({condition}) {step};\n    if (n > 0) {{ {then} }}\n    d += c; }}\n  *q += d; }}"
+        );
     }
 
     fn driver(&mut self) -> String {

@@ -35,3 +35,18 @@ void huge(int n, int m, double *a) {
       a[(long)i * m + j] *= 2;
     }
 }
+
+// Rows of `m / 17` elements hold none of `m`, whatever `m` is: each nest has a view of its own.
+// CHECK: scop seventeenths.1
+// CHECK: scop seventeenths.2
+// CHECK: rejected Subscript at {{.*}}trivial-sizes.c:{{[0-9]+}}: a subscript of x is not affine: it depends on accesses outside of any array shape
+void seventeenths(double *restrict x, double *restrict y, int n, int m) {
+  int part = m / 17;
+  for (int r = 0; r < n; r++) {
+    for (int b = 0; b < 17; b++)
+      for (int i = 0; i < part; i++)
+        x[r * m + b * part + i] = y[i];
+    for (int i = 0; i < m; i++)
+      y[r * m + i] = x[r * m + i] + 1;
+  }
+}

@@ -6,7 +6,7 @@
 // ARGS: 33 101
 // ARGS: 9 -4
 // OFFLOAD: yes
-// KERNELS: group_norm quarters thirds heads
+// KERNELS: group_norm quarters thirds heads fourths ninths
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -69,6 +69,30 @@ OUT_OF_LINE void heads(float *x, const float *y, long n, long m) {
       x[r * n + i] = 0;
 }
 
+// By signed numbers, with what the parts leave of each row.
+OUT_OF_LINE void fourths(double *restrict x, const double *restrict y, const double *restrict z, int n, int m) {
+  int part = m / 4;
+  for (int r = 0; r < n; r++) {
+    for (int b = 0; b < 4; b++)
+      for (int i = 0; i < part; i++)
+        x[r * m + b * part + i] = y[r * m + b * part + i] + z[i];
+    for (int i = 4 * part; i < m; i++)
+      x[r * m + i] = 5;
+  }
+}
+
+// With all of a row behind its parts.
+OUT_OF_LINE void ninths(double *restrict x, double *restrict y, const double *restrict z, int n, int m) {
+  int part = m / 9;
+  for (int r = 0; r < n; r++) {
+    for (int b = 0; b < 9; b++)
+      for (int i = 0; i < part; i++)
+        x[r * m + b * part + i] = y[i] + z[i];
+    for (int i = 0; i < m; i++)
+      y[r * m + i] = x[r * m + i] + 1;
+  }
+}
+
 int main(int argc, char **argv) {
   int n = argc > 1 ? atoi(argv[1]) : 3, m = argc > 2 ? atoi(argv[2]) : 9;
   int length = m > 0 ? m : 0, all = n * length + 8;
@@ -84,6 +108,8 @@ int main(int argc, char **argv) {
   for (int i = 0; i < length; i++)
     z[i] = i % 11 - 5;
   group_norm(x, y, z, w, n, m);
+  fourths(x, y, z, n, m);
+  ninths(x, y, z, n, m);
   thirds(u, v, length, n);
   heads(v, u, length, n);
   thirds(u, v, length, n);
