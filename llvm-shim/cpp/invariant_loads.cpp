@@ -150,13 +150,20 @@ void markTaken(Loop &L) {
   }
 }
 
-// A place in memory before the loop, the condition under which it is read, and what it holds.
+// A place in memory before the loop, and what it holds.
 struct Held {
   Value *Base;
   int64_t Offset;
-  Value *Guard, *Content;
+  // The conditions under which loads of the loop read it, and that of reading it before the loop: any of them.
+  SmallVector<Value *, 2> Guards;
+  Value *Any, *Content;
   // Read wherever it can be.
   bool Peeked;
+
+  bool isOf(const Value *B, int64_t At, const Type *Ty) const { return B == Base && At == Offset && Ty == Content->getType(); }
+  bool isReadWhere(const SmallPtrSetImpl<Value *> &Implied) const {
+    return Peeked || any_of(Guards, [&](Value *G) { return Implied.contains(G); });
+  }
 };
 
 // What a pointer points into. Marked loads of one place are one pointer.
@@ -258,6 +265,25 @@ bool isSettled(Value *V, Loop &L, DominatorTree &DT, LoopInfo &LI, SmallPtrSetIm
          all_of(I->operands(), [&](Use &U) { return isSettled(U, L, DT, LI, Seen, Depth - 1); });
 }
 
+// The pointers that the run-time library has read before the loop, in the block of `At`, which writes nothing
+// behind that.
+SmallVector<Held, 16> peekedBefore(Instruction &At) {
+  SmallVector<Held, 16> All;
+  for (Instruction &I : reverse(make_range(At.getParent()->begin(), At.getIterator()))) {
+    if (I.mayWriteToMemory() && !pollyrs::peekedPlace(I))
+      break;
+    auto *Taken = dyn_cast<ExtractValueInst>(&I);
+    auto *Call = Taken && Taken->getIndices() == ArrayRef<unsigned>(0) ? dyn_cast<Instruction>(Taken->getAggregateOperand()) : nullptr;
+    Value *Pointer = Call ? pollyrs::peekedPlace(*Call) : nullptr;
+    if (!Pointer)
+      continue;
+    int64_t Offset = 0;
+    Value *Base = GetPointerBaseWithConstantOffset(Pointer, Offset, At.getDataLayout());
+    All.push_back({Base, Offset, {}, nullptr, Taken, true});
+  }
+  return All;
+}
+
 // Marks the loads of one loop. `Nothing` is a variable that is read in place of what must not be read.
 bool assumeInvariantLoads(Loop &L, Function &F, Session &S, AllocaInst *&Nothing) {
   auto &AA = S.FAM.getResult<AAManager>(F);
@@ -271,7 +297,7 @@ bool assumeInvariantLoads(Loop &L, Function &F, Session &S, AllocaInst *&Nothing
     for (Instruction &I : *BB)
       if (auto *Load = dyn_cast<LoadInst>(&I); Load && Load->isSimple() && Load->getPointerAddressSpace() == 0)
         Loads.push_back(Load);
-  SmallVector<Held, 16> Values;
+  SmallVector<Held, 16> Values = peekedBefore(*At);
   SmallPtrSet<LoadInst *, 16> Found;
   bool Changed = false;
   // The condition of a load may be what a header takes over, of a load that comes later in the iteration:
@@ -296,10 +322,11 @@ bool assumeInvariantLoads(Loop &L, Function &F, Session &S, AllocaInst *&Nothing
       Value *Guard = Guarded ? Known.all(Conditions, Implied) : nullptr;
       int64_t Offset = 0;
       Value *Base = GetPointerBaseWithConstantOffset(Pointer, Offset, F.getDataLayout());
-      Value *Earlier = nullptr;
-      for (const Held &H : Values)
-        if (H.Base == Base && H.Offset == Offset && H.Content->getType() == Load->getType() && (H.Peeked || Implied.contains(H.Guard)))
-          Earlier = H.Content;
+      // (Words that are read by the library are whole ones.)
+      bool Whole = Load->getType()->isIntegerTy() || Load->getAlign() >= 8;
+      Held *Same = find_if(Values, [&](const Held &H) { return H.isOf(Base, Offset, Load->getType()) && (Whole || !H.Peeked); });
+      Same = Same == Values.end() ? nullptr : Same;
+      Value *Earlier = Same && Same->isReadWhere(Implied) ? Same->Content : nullptr;
       bool Again = Earlier, Peeked = false;
       if (!Earlier && (Earlier = loadedEarlier(*Load, Pointer, L, LI, DT, AA)))
         Guard = ConstantInt::getTrue(F.getContext());
@@ -319,21 +346,37 @@ bool assumeInvariantLoads(Loop &L, Function &F, Session &S, AllocaInst *&Nothing
         IRBuilder<> B(At);
         if (Peeked)
           Guard = B.CreateICmpNE(B.CreateExtractValue(pollyrs::peek(B, *Pointer), 1), B.getInt64(0));
-        if (!Before::isTrue(Guard)) {
+        // Two nests may read a place under conditions of their own, and what they read is one value.
+        Value *Any = Same ? B.CreateLogicalOr(Same->Any, Guard) : Guard;
+        if (!Before::isTrue(Any)) {
           if (!Nothing) {
             IRBuilder<> Entry(&*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
             Nothing = new AllocaInst(Entry.getInt64Ty(), F.getDataLayout().getAllocaAddrSpace(), "pollyrs.nothing",
                                      F.getEntryBlock().begin());
             Entry.CreateStore(Entry.getInt64(0), Nothing);
           }
-          Pointer = B.CreateSelect(B.CreateFreeze(Guard), Pointer, Nothing);
+          Pointer = B.CreateSelect(B.CreateFreeze(Any), Pointer, Nothing);
         }
-        LoadInst *New = B.CreateAlignedLoad(Load->getType(), Pointer, std::min(Load->getAlign(), Align(8)), Load->getName());
+        Align Least = std::min(Load->getAlign(), Align(8));
+        if (Same)
+          Least = std::min(Least, cast<LoadInst>(Same->Content)->getAlign());
+        LoadInst *New = B.CreateAlignedLoad(Load->getType(), Pointer, Least, Load->getName());
         New->setDebugLoc(Load->getDebugLoc());
         Earlier = New;
+        if (Same) {
+          Same->Content->replaceUsesWithIf(New, [&](Use &U) {
+            auto *User = cast<Instruction>(U.getUser());
+            return User->hasMetadata(InvariantMark) && L.contains(User);
+          });
+          Same->Guards.push_back(Guard);
+          Same->Any = Any;
+          Same->Content = New;
+          Same->Peeked |= Peeked;
+          Again = true;
+        }
       }
       if (!Again)
-        Values.push_back({Base, Offset, Guard, Earlier, Peeked});
+        Values.push_back({Base, Offset, {Guard}, Guard, Earlier, Peeked});
       mark(*Load, *Earlier);
       if (AA.aliasErrno(MemoryLocation::get(Load), F.getParent()) != AliasResult::NoAlias)
         pollyrs::lookAtErrno(S, *L.getOutermostLoop());

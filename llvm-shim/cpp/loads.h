@@ -35,6 +35,9 @@ bool mayPeek(llvm::LoadInst &Load, llvm::Loop &L);
 // the number is 0 if it can't be read.
 llvm::Value *peek(llvm::IRBuilderBase &B, llvm::Value &Pointer);
 
+// The place that an instruction made by `peek` looks at; null if it is another one.
+llvm::Value *peekedPlace(llvm::Instruction &I);
+
 } // namespace pollyrs
 
 #endif

@@ -14,6 +14,7 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/PatternMatch.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Support/CBindingWrapping.h"
@@ -471,6 +472,17 @@ Value *pollyrs::peek(IRBuilderBase &B, Value &Pointer) {
   Value *Place = B.CreateIntToPtr(B.CreateAnd(Address, ~7ULL), B.getPtrTy());
   Module &M = *B.GetInsertBlock()->getModule();
   return B.CreateCall(rowsFunction(M), {Place, Place, B.getInt64(8), B.getInt64(1)});
+}
+
+Value *pollyrs::peekedPlace(Instruction &I) {
+  using namespace PatternMatch;
+  auto *Call = dyn_cast<CallInst>(&I);
+  Value *Pointer;
+  bool Peeked = Call && Call->getCalledFunction() && Call->getCalledOperand() == rowsFunction(*I.getModule()).getCallee() &&
+                Call->getArgOperand(0) == Call->getArgOperand(1) && match(Call->getArgOperand(2), m_SpecificInt(8)) &&
+                match(Call->getArgOperand(3), m_One()) &&
+                match(Call->getArgOperand(0), m_IntToPtr(m_And(m_PtrToInt(m_Value(Pointer)), m_SpecificInt(~7ULL))));
+  return Peeked ? Pointer : nullptr;
 }
 
 // What the run-time library finds at the place of `Load`.
