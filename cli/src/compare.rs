@@ -11,7 +11,7 @@
 //!   first in execution 1: total[0] is 1024.5 on the CPU and 1024.5000000000002 on the device
 //! ```
 
-use serde::Deserialize;
+use pollyrs_rt::lines::{ComparisonLine, Difference};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -46,31 +46,6 @@ pub enum CompareError {
     },
 }
 
-/// A line of the library: an execution.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-struct Line {
-    scop: String,
-    at: String,
-    device: String,
-    elements: u64,
-    differences: Vec<Difference>,
-}
-
-/// An array with elements that are not the same on both sides.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-struct Difference {
-    array: String,
-    element_bytes: usize,
-    different: u64,
-    element: i64,
-    host: String,
-    on_device: String,
-    /// Of all elements, as floating-point numbers; absent where one is no number, or where elements are none.
-    largest: Option<f64>,
-}
-
 /// Runs the program. The result is its exit status, or 1 if it ended well and results differ.
 pub fn run(args: &CompareArgs) -> Result<u8, CompareError> {
     let file = tempfile::NamedTempFile::new()?;
@@ -83,7 +58,8 @@ pub fn run(args: &CompareArgs) -> Result<u8, CompareError> {
         .status()
         .map_err(|source| CompareError::Spawn { program: program.to_string_lossy().into_owned(), source })?;
     let text = fs_err::read_to_string(file.path())?;
-    let lines: Vec<Line> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let lines: Vec<ComparisonLine> =
+        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let (table, same) = table(&lines, args.tolerance);
     crate::output::tell(&table);
     Ok(match crate::driver::exit_byte(status) {
@@ -103,7 +79,7 @@ struct Total {
 }
 
 /// The text, and whether all results are the same.
-fn table(lines: &[Line], tolerance: f64) -> (String, bool) {
+fn table(lines: &[ComparisonLine], tolerance: f64) -> (String, bool) {
     if lines.is_empty() {
         let text = "pollyrs: no loop nest of the program ran on a device, so nothing was compared (pollyrs profile PROGRAM tells why)\n";
         return (text.to_owned(), true);
@@ -173,7 +149,7 @@ mod tests {
         let text = r#"{"scop":"f","at":"f.c:3","device":"cuda","elements":8,"differences":[]}
 {"scop":"f","at":"f.c:3","device":"cuda","elements":8,"differences":[{"array":"a","element_bytes":8,"different":2,"element":5,"host":"000000000000f83f","on_device":"000000000000f03f","largest":0.3}]}
 {"scop":"f","at":"f.c:3","device":"cuda","elements":8,"differences":[{"array":"b","element_bytes":8,"different":1,"element":0,"host":"00","on_device":"01"}]}"#;
-        let lines: Vec<Line> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+        let lines: Vec<ComparisonLine> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
         let (text, same) = table(&lines[..2], 0.0);
         assert!(!same && text.contains(" 16 ") && text.contains("f.c:3"), "{text}");
         let first = "first in execution 2: a, element 5: 1.5 (0x3ff8000000000000) on the CPU, 1.0 (0x3ff0000000000000)";

@@ -11,7 +11,7 @@
 mod page;
 
 use crate::interrupt;
-use serde::Deserialize;
+use pollyrs_rt::lines::ExecutionLine;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -51,40 +51,6 @@ pub enum ProfileError {
     },
 }
 
-/// One line of the library.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-struct Line {
-    scop: String,
-    at: String,
-    device: String,
-    kernels: u64,
-    kernel_ms: f64,
-    setup_ms: f64,
-    total_ms: f64,
-    bytes_to_device: u64,
-    bytes_to_host: u64,
-    start_us: u64,
-    process: u32,
-    thread: u64,
-    release: bool,
-    reason: Option<String>,
-}
-
-impl Line {
-    fn on_host(&self) -> bool {
-        self.device == "host"
-    }
-
-    fn transfer_ms(&self) -> f64 {
-        (self.total_ms - self.setup_ms - self.kernel_ms).max(0.0)
-    }
-
-    fn bytes(&self) -> u64 {
-        self.bytes_to_device + self.bytes_to_host
-    }
-}
-
 /// Runs the program, or reads a profile; the result is the program's exit status.
 pub fn run(args: &ProfileArgs) -> Result<u8, ProfileError> {
     let file = tempfile::NamedTempFile::new()?;
@@ -110,7 +76,7 @@ pub fn run(args: &ProfileArgs) -> Result<u8, ProfileError> {
 }
 
 /// The lines that are whole: a program that was killed may leave half of one.
-fn read(text: &str) -> Vec<Line> {
+fn read(text: &str) -> Vec<ExecutionLine> {
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
@@ -137,10 +103,10 @@ impl Total {
     }
 }
 
-fn totals(lines: &[Line]) -> Vec<((String, String), Total)> {
+fn totals(lines: &[ExecutionLine]) -> Vec<((String, String), Total)> {
     let mut totals: BTreeMap<(String, String), Total> = BTreeMap::new();
     for line in lines {
-        let total = totals.entry((line.scop.clone(), line.device.clone())).or_default();
+        let total = totals.entry((line.scop.clone(), line.device.to_string())).or_default();
         total.at.clone_from(&line.at);
         total.runs += u64::from(!line.release);
         total.launches += line.kernels;
@@ -161,7 +127,7 @@ fn totals(lines: &[Line]) -> Vec<((String, String), Total)> {
     totals
 }
 
-fn table(lines: &[Line]) -> String {
+fn table(lines: &[ExecutionLine]) -> String {
     if lines.is_empty() {
         return "pollyrs: no loop nest of the program was reached that could be offloaded (pollyrs report FILE tells why)\n".to_owned();
     }
@@ -230,7 +196,7 @@ const TO_DEVICE: (&str, &str) = ("to the device", "#4a90d9");
 const KERNELS: (&str, &str) = ("kernels", "#3fa45b");
 const TO_HOST: (&str, &str) = ("to the host", "#9a5fc9");
 /// The parts of an execution, in their order, with milliseconds and bytes.
-fn stretches(line: &Line) -> Vec<((&'static str, &'static str), f64, u64)> {
+fn stretches(line: &ExecutionLine) -> Vec<((&'static str, &'static str), f64, u64)> {
     if line.on_host() {
         return vec![(HOST, line.total_ms, 0)];
     }

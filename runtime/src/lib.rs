@@ -35,3 +35,4 @@ mod residency;
 
 pub use base::{abi, config, planted};
 pub use cost::machine;
+pub use process::lines;

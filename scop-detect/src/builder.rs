@@ -379,13 +379,41 @@ impl<'a> Builder<'a> {
         })
     }
 
+    /// What stands in memory at a place that is a number of bytes behind what the user knows, with at most
+    /// `depth` pointers in between: `the field at byte 16 of argument 0`.
+    fn field_text(&self, place: Value, depth: u32) -> Option<String> {
+        let mut place = place;
+        loop {
+            match ir::opcode(place) {
+                // What is read in its stead where it must not be.
+                Some(ir::Op::LLVMSelect) => place = ir::operand(place, 1),
+                // A whole word of memory.
+                Some(ir::Op::LLVMIntToPtr | ir::Op::LLVMPtrToInt | ir::Op::LLVMAnd | ir::Op::LLVMFreeze) => {
+                    place = ir::operand(place, 0);
+                }
+                _ => break,
+            }
+        }
+        let (base, bytes) = ir::base_and_bytes(place);
+        let of = match ir::opcode(base) {
+            Some(ir::Op::LLVMLoad) => self.field_text(ir::operand(base, 0), depth.checked_sub(1)?)?,
+            Some(ir::Op::LLVMExtractValue) => self.field_text(word_at(base)?, depth.checked_sub(1)?)?,
+            _ => {
+                self.user_name(base, 0).or_else(|| Some(format!("argument {}", ir::argument_index(base)?)))?
+            }
+        };
+        Some(format!("the field at byte {bytes} of {of}"))
+    }
+
     /// The source's name of a value, or a description of how it comes about.
     pub fn name_of(&self, v: Value) -> String {
         if let Some(n) = self.user_name(v, 4) {
             return n;
         }
         match ir::opcode(v) {
-            Some(ir::Op::LLVMLoad) => "a value loaded from memory".to_string(),
+            Some(ir::Op::LLVMLoad) => self
+                .field_text(ir::operand(v, 0), 3)
+                .unwrap_or_else(|| "a value loaded from memory".to_string()),
             Some(ir::Op::LLVMCall) => match ir::callee(v) {
                 Some(f) if ir::name(f).starts_with("llvm.threadlocal.address") => ir::name(ir::operand(v, 0)),
                 Some(f) => format!("the result of {}", ir::name(f)),
@@ -407,12 +435,10 @@ impl<'a> Builder<'a> {
                 )
             }
             // Rows of a table: the table is what the user knows.
-            Some(ir::Op::LLVMExtractValue)
-                if ir::opcode(ir::operand(v, 0)) == Some(ir::Op::LLVMCall)
-                    && ir::callee(ir::operand(v, 0))
-                        .is_some_and(|f| ir::name(f).starts_with("pollyrs_rt_rows")) =>
-            {
-                self.name_of(ir::operand(ir::operand(v, 0), 0))
+            Some(ir::Op::LLVMExtractValue) if rows_call(v).is_some() => {
+                let table = rows_call(v).map_or(v, |call| ir::operand(call, 0));
+                let field = word_at(v).and_then(|place| self.field_text(place, 3));
+                field.unwrap_or_else(|| self.name_of(table))
             }
             Some(ir::Op::LLVMAlloca) => "a local variable".to_string(),
             Some(ir::Op::LLVMGetElementPtr) => format!("an address in {}", self.name_of(ir::operand(v, 0))),
@@ -489,6 +515,20 @@ impl<'a> Builder<'a> {
         self.strict = outer;
         r
     }
+}
+
+/// The call of the run-time library that a value is taken from, if it looked at a table's rows.
+fn rows_call(v: Value) -> Option<Value> {
+    let call = (ir::opcode(v) == Some(ir::Op::LLVMExtractValue)).then(|| ir::operand(v, 0))?;
+    let found = ir::opcode(call) == Some(ir::Op::LLVMCall)
+        && ir::callee(call).is_some_and(|f| ir::name(f).starts_with("pollyrs_rt_rows"));
+    found.then_some(call)
+}
+
+/// The place of a single word that the run-time library has read.
+fn word_at(v: Value) -> Option<Value> {
+    let place = ir::operand(rows_call(v)?, 0);
+    (place == ir::operand(rows_call(v)?, 1)).then_some(place)
 }
 
 /// `the size of v` for `v - v`, two pointers of one container, and for what is computed from it by the size

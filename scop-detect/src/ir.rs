@@ -275,6 +275,24 @@ pub(crate) fn is_member(mut pointer: Value) -> bool {
     false
 }
 
+/// The pointer and the bytes that an address is behind it, where they are a number.
+pub(crate) fn base_and_bytes(mut pointer: Value) -> (Value, i64) {
+    let mut bytes = 0i64;
+    while opcode(pointer) == Some(Op::LLVMGetElementPtr) {
+        // SAFETY: a GEP, and its type.
+        let kind = unsafe { LLVMGetGEPSourceElementType(pointer) };
+        let of_bytes = type_kind(kind) == LLVMTypeKind::LLVMIntegerTypeKind
+            && unsafe { LLVMGetIntTypeWidth(kind) } == 8
+            && operands(pointer).len() == 2;
+        match constant_int(operand(pointer, 1)).and_then(|n| bytes.checked_add(n)) {
+            Some(all) if of_bytes => bytes = all,
+            _ => break,
+        }
+        pointer = operand(pointer, 0);
+    }
+    (pointer, bytes)
+}
+
 /// Of an instruction.
 fn has_metadata(v: Value, name: &str) -> bool {
     // SAFETY: a live instruction; the name lives through the call.

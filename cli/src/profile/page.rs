@@ -4,7 +4,8 @@
 //! The page needs no other file: the executions are in it as JSON. Executions of one loop nest that follow
 //! each other and are too narrow to be told apart are drawn as one group.
 
-use super::{Line, Total, stretches, totals};
+use super::{Total, stretches, totals};
+use pollyrs_rt::lines::ExecutionLine;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -62,14 +63,14 @@ fn number<'a>(known: &mut BTreeMap<&'a str, usize>, order: &mut Vec<&'a str>, ke
     })
 }
 
-fn data(lines: &[Line]) -> Data<'_> {
+fn data(lines: &[ExecutionLine]) -> Data<'_> {
     let first = lines.iter().map(|l| l.start_us).min().unwrap_or(0);
-    let begin = |l: &Line| (l.start_us - first) as f64 / 1e3;
+    let begin = |l: &ExecutionLine| (l.start_us - first) as f64 / 1e3;
     let span = lines.iter().map(|l| begin(l) + l.total_ms).fold(0.0, f64::max).max(1e-3);
     let mut threads: Vec<(u32, u64)> = lines.iter().map(|l| (l.process, l.thread)).collect();
     threads.sort_unstable();
     threads.dedup();
-    let mut kept: Vec<&Line> = lines.iter().collect();
+    let mut kept: Vec<&ExecutionLine> = lines.iter().collect();
     kept.sort_by(|a, b| b.total_ms.total_cmp(&a.total_ms));
     kept.truncate(MOST);
     kept.sort_by_key(|l| l.start_us);
@@ -111,7 +112,7 @@ fn data(lines: &[Line]) -> Data<'_> {
 ///
 /// # Errors
 /// Executions that do not become JSON.
-pub fn page(lines: &[Line]) -> serde_json::Result<String> {
+pub fn page(lines: &[ExecutionLine]) -> serde_json::Result<String> {
     let data = data(lines);
     let legend: String = data
         .kinds
@@ -138,7 +139,7 @@ pub fn page(lines: &[Line]) -> serde_json::Result<String> {
 }
 
 /// The table of sums.
-fn sums(lines: &[Line]) -> String {
+fn sums(lines: &[ExecutionLine]) -> String {
     if lines.is_empty() {
         return format!("<p>{}</p>", escape(super::table(lines).trim()));
     }

@@ -6,8 +6,8 @@
 //! - On the emulated device, whose times say nothing about a GPU, the number of launches is what counts.
 
 use fs_err::File;
+use pollyrs_rt::lines::ExecutionLine;
 use pollyrs_tuning::content_hash;
-use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -61,16 +61,6 @@ pub enum RunError {
     Output(String),
     #[error(transparent)]
     Io(#[from] std::io::Error),
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Line {
-    scop: String,
-    device: String,
-    kernels: u64,
-    kernel_ms: f64,
-    release: bool,
 }
 
 /// Runs once; what it says about its loop nests goes to `profile`.
@@ -153,8 +143,8 @@ fn difference(a: &Output, b: &Output) -> String {
 /// Sums over the executions of a run.
 fn sums(profile: &str) -> BTreeMap<String, Measured> {
     let mut sums: BTreeMap<String, Measured> = BTreeMap::new();
-    for line in profile.lines().filter_map(|l| serde_json::from_str::<Line>(l).ok()) {
-        if line.device == "host" || line.release {
+    for line in profile.lines().filter_map(|l| serde_json::from_str::<ExecutionLine>(l).ok()) {
+        if line.on_host() || line.release {
             continue;
         }
         let sum = sums.entry(line.scop).or_default();

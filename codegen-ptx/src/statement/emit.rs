@@ -209,13 +209,18 @@ pub(crate) fn emit_stored<'k, S: Storage<'k>>(
                     "{called}, which may set errno (-fno-math-errno), at points that the program does not compute"
                 ));
             }
-            LLVMUDiv | LLVMSDiv | LLVMURem | LLVMSRem => {
+            LLVMUDiv | LLVMSDiv | LLVMURem | LLVMSRem if !divides_all(value.operand(1)) => {
                 return unsupported("a division of integers at points that the program does not compute");
             }
             _ => emit_instruction(k, &mut instance, statement, value)?,
         }
     }
     internal(format!("{} stores nothing", statement.name))
+}
+
+/// Whether a quotient by this number exists for each dividend. (That of the least number by -1 does not.)
+fn divides_all(divisor: Value) -> bool {
+    divisor.constant_int().is_some_and(|d| d != 0 && d != -1)
 }
 
 /// The address of the element that access number `index` touches, in its window if the array has one.

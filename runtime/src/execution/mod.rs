@@ -54,8 +54,11 @@ use crate::memory::guarded;
 use crate::memory::mappings;
 use crate::memory::packed::{self, Packed};
 use crate::process::nvtx::Range;
-use crate::process::profile::{self, Line, Progress};
 use crate::process::registry::{self, State};
+use crate::process::{
+    lines::ExecutionLine,
+    profile::{self, Progress},
+};
 use crate::residency::{Found, Place, check_apart};
 
 /// An array during an execution.
@@ -717,8 +720,8 @@ impl Run<'_> {
     }
 
     fn report(&mut self, late: Option<String>) {
-        let line = Line {
-            device: self.queue.label(),
+        let line = ExecutionLine {
+            device: self.queue.label().into(),
             kernels: self.launches,
             kernel_ms: self.queue.kernel_ms(),
             setup_ms: (self.ready - self.start).as_secs_f64() * 1e3,
@@ -729,7 +732,7 @@ impl Run<'_> {
             devices: if self.queue.divided().0 > 0 { self.queue.devices() } else { 1 },
             bytes_between_devices: self.queue.divided().1,
             late,
-            ..Line::of(self.scop, self.start)
+            ..ExecutionLine::of(self.scop, self.start)
         };
         profile::report(self.config, &line);
     }

@@ -12,7 +12,7 @@ use crate::device::Queue;
 use crate::device::results::{self, Returning};
 use crate::device::snapshot::Snapshot;
 use crate::process::nvtx::Range;
-use crate::process::profile::{self, Line};
+use crate::process::{lines::ExecutionLine, profile};
 use crate::residency::{Back, Carrier};
 
 /// A hold's, but for its books. Made where it is promised that what is dirty is writable as long as this
@@ -90,7 +90,7 @@ impl Carrier<&'static Scop> for Books<'_> {
         let bytes = unsafe { back.bring(&returning) }?;
         *self.copying = false;
         if self.config.reports() {
-            profile::report(self.config, &Line::returned(scop, self.queue.label(), start, bytes));
+            profile::report(self.config, &ExecutionLine::returned(scop, self.queue.label(), start, bytes));
         }
         Ok(())
     }

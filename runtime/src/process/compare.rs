@@ -12,11 +12,10 @@
 
 use std::cell::RefCell;
 
-use serde::Serialize;
-
 use crate::base::abi::Scop;
 use crate::device::snapshot::Snapshot;
 use crate::memory::guarded;
+use crate::process::lines::{ComparisonLine, Difference};
 use crate::process::{profile, registry};
 
 /// One array as the device left it.
@@ -41,35 +40,6 @@ thread_local! {
     static KEPT: RefCell<Vec<(*const Scop, Results)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A line of the file.
-#[derive(Debug, Serialize)]
-pub struct Line {
-    scop: String,
-    at: String,
-    device: &'static str,
-    /// Compared, of all arrays.
-    elements: u64,
-    differences: Vec<Difference>,
-}
-
-/// An array with elements that are not the same on both sides.
-#[derive(Debug, PartialEq, Serialize)]
-pub struct Difference {
-    array: String,
-    element_bytes: usize,
-    /// How many are.
-    different: u64,
-    /// The number of the first different one, counted from that with all subscripts 0.
-    element: i64,
-    /// Its bytes in hexadecimal digits, in the order of their addresses.
-    host: String,
-    on_device: String,
-    /// The largest relative difference, if elements are as large as floating-point numbers and all that
-    /// differ are finite ones.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    largest: Option<f64>,
-}
-
 /// Keeps what the device has computed for [`take`].
 pub fn keep(scop: &Scop, results: Results) {
     KEPT.with_borrow_mut(|kept| {
@@ -90,10 +60,10 @@ impl Results {
     /// Compares with the program's memory; the line goes to the file.
     pub fn compare(&self, scop: &Scop) {
         let Some(path) = &registry::config().compare else { return };
-        let line = Line {
+        let line = ComparisonLine {
             scop: scop.name().into_owned(),
             at: scop.at().into_owned(),
-            device: self.device,
+            device: self.device.into(),
             elements: self.arrays.iter().map(|w| w.bytes.len().div_ceil(w.element) as u64).sum(),
             differences: self.arrays.iter().filter_map(Written::difference).collect(),
         };

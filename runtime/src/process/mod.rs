@@ -1,6 +1,7 @@
 //! What a process keeps and tells: settings, state of SCoPs, the profile, ranges for profilers.
 
 pub mod compare;
+pub mod lines;
 pub mod nvtx;
 pub mod original;
 pub mod profile;

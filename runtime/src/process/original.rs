@@ -18,8 +18,8 @@ use crate::base::abi::Scop;
 use crate::base::size::Size;
 use crate::cost::inspections;
 use crate::process::compare;
-use crate::process::profile::{self, Line};
 use crate::process::{is_unwatched, nvtx, registry};
+use crate::process::{lines::ExecutionLine, profile};
 
 /// Whose original loop it is.
 pub enum Whose {
@@ -64,8 +64,8 @@ impl Original {
                 reason += " (left before its end)";
             }
             let mut line = match &self.whose {
-                Whose::Scop(scop) => Line::host(scop, self.start, reason),
-                Whose::Kept(name, at) => Line::kept(name, at, self.start, reason),
+                Whose::Scop(scop) => ExecutionLine::host(scop, self.start, reason),
+                Whose::Kept(name, at) => ExecutionLine::kept(name, at, self.start, reason),
             };
             line.refused = self.refused;
             line.inspect_ms = inspections::take_ms();

@@ -23,6 +23,7 @@
 //! allocations. What remains when setup and kernels are taken off went into transfers and launches; the
 //! summary calls it transfers and gives its rate.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::fs::OpenOptions;
@@ -37,63 +38,7 @@ use serde::Serialize;
 use crate::base::abi::Scop;
 use crate::base::config::Config;
 use crate::hosts;
-
-/// One execution.
-#[derive(Debug, Serialize)]
-pub struct Line {
-    pub scop: String,
-    pub at: String,
-    /// `cuda`, `emulated` or `host`.
-    pub device: &'static str,
-    /// Launches.
-    pub kernels: u64,
-    pub kernel_ms: f64,
-    /// Before the first copy.
-    pub setup_ms: f64,
-    /// Integers that were looked at ahead of the execution; not part of the total.
-    #[serde(skip_serializing_if = "is_no_time")]
-    pub inspect_ms: f64,
-    pub total_ms: f64,
-    pub bytes_to_device: u64,
-    pub bytes_to_host: u64,
-    /// Of a job whose processes share work, which one this is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rank: Option<usize>,
-    /// Devices that shared launches, if several did, and what moved between these.
-    #[serde(skip_serializing_if = "is_one")]
-    pub devices: usize,
-    #[serde(skip_serializing_if = "is_zero")]
-    pub bytes_between_devices: u64,
-    /// Kernels were compiled later than this execution, and plain ones took their place: what became of them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub late: Option<String>,
-    /// Microseconds from 1970 to the beginning of the execution.
-    pub start_us: u64,
-    /// The process, and a number for the thread that ran it.
-    pub process: u32,
-    pub thread: u64,
-    /// No execution: results of earlier ones came back when the program wanted them.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub release: bool,
-    /// Why the original loop ran; only with device `host`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// Whether a check failed.
-    #[serde(skip)]
-    pub refused: bool,
-}
-
-fn is_one(devices: &usize) -> bool {
-    *devices == 1
-}
-
-fn is_zero(bytes: &u64) -> bool {
-    *bytes == 0
-}
-
-fn is_no_time(ms: &f64) -> bool {
-    *ms == 0.0
-}
+use crate::process::lines::ExecutionLine;
 
 /// Numbers threads in the order of their first reports.
 fn thread_number() -> u64 {
@@ -102,21 +47,21 @@ fn thread_number() -> u64 {
     NUMBER.try_with(|number| *number).unwrap_or(0)
 }
 
-impl Line {
+impl ExecutionLine {
     /// A line about an execution that began at `start`, with nothing but that filled in.
-    pub fn of(scop: &Scop, start: Instant) -> Line {
+    pub fn of(scop: &Scop, start: Instant) -> ExecutionLine {
         // A descriptor of another version can't be read beyond its version.
         let (name, at) = if scop.understood() { (scop.name(), scop.at()) } else { ("?".into(), "".into()) };
-        Line::named(name.into_owned(), at.into_owned(), start)
+        ExecutionLine::named(name.into_owned(), at.into_owned(), start)
     }
 
-    fn named(scop: String, at: String, start: Instant) -> Line {
+    fn named(scop: String, at: String, start: Instant) -> ExecutionLine {
         let ago = start.elapsed();
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        Line {
+        ExecutionLine {
             scop,
             at,
-            device: "host",
+            device: "host".into(),
             kernels: 0,
             kernel_ms: 0.0,
             setup_ms: 0.0,
@@ -138,21 +83,31 @@ impl Line {
     }
 
     /// A line about an execution of the original loop.
-    pub fn host(scop: &Scop, start: Instant, reason: String) -> Line {
+    pub fn host(scop: &Scop, start: Instant, reason: String) -> ExecutionLine {
         let total_ms = start.elapsed().as_secs_f64() * 1e3;
-        Line { total_ms, reason: Some(reason), ..Line::of(scop, start) }
+        ExecutionLine { total_ms, reason: Some(reason), ..ExecutionLine::of(scop, start) }
     }
 
     /// A line about an execution of a copy of a loop that never runs on the device.
-    pub fn kept(function: &str, at: &str, start: Instant, reason: String) -> Line {
+    pub fn kept(function: &str, at: &str, start: Instant, reason: String) -> ExecutionLine {
         let total_ms = start.elapsed().as_secs_f64() * 1e3;
-        Line { total_ms, reason: Some(reason), ..Line::named(function.to_owned(), at.to_owned(), start) }
+        ExecutionLine {
+            total_ms,
+            reason: Some(reason),
+            ..ExecutionLine::named(function.to_owned(), at.to_owned(), start)
+        }
     }
 
     /// A line about results of a SCoP that came back after its executions.
-    pub fn returned(scop: &Scop, device: &'static str, start: Instant, bytes_to_host: u64) -> Line {
+    pub fn returned(scop: &Scop, device: &'static str, start: Instant, bytes_to_host: u64) -> ExecutionLine {
         let total_ms = start.elapsed().as_secs_f64() * 1e3;
-        Line { device, total_ms, bytes_to_host, release: true, ..Line::of(scop, start) }
+        ExecutionLine {
+            device: device.into(),
+            total_ms,
+            bytes_to_host,
+            release: true,
+            ..ExecutionLine::of(scop, start)
+        }
     }
 
     fn text(&self) -> String {
@@ -223,7 +178,7 @@ impl Progress {
 }
 
 /// Reports one execution as the settings ask.
-pub fn report(config: &Config, line: &Line) {
+pub fn report(config: &Config, line: &ExecutionLine) {
     if let Some(path) = &config.profile {
         append(path, line);
     }
@@ -263,7 +218,7 @@ struct Totals {
 }
 
 /// By SCoP and device.
-type Table = BTreeMap<(String, &'static str), Totals>;
+type Table = BTreeMap<(String, Cow<'static, str>), Totals>;
 
 /// Executions of a SCoP that were refused one after the other, and the most that were; why the last one of
 /// these was.
@@ -282,7 +237,7 @@ const OFTEN: u64 = 10;
 
 static TOTALS: Mutex<(Table, Refused)> = Mutex::new((BTreeMap::new(), BTreeMap::new()));
 
-fn summarise(line: &Line) {
+fn summarise(line: &ExecutionLine) {
     static REGISTER: Once = Once::new();
     REGISTER.call_once(|| {
         // SAFETY: a C function of the process; the handler has the right type and lives as long as this
@@ -292,7 +247,7 @@ fn summarise(line: &Line) {
     let mut known = TOTALS.lock().unwrap_or_else(PoisonError::into_inner);
     let (totals, refused) = &mut *known;
     count_refusals(refused, line);
-    let total = totals.entry((line.scop.clone(), line.device)).or_default();
+    let total = totals.entry((line.scop.clone(), line.device.clone())).or_default();
     total.runs += u64::from(!line.release);
     total.launches += line.kernels;
     total.kernel_ms += line.kernel_ms;
@@ -302,7 +257,7 @@ fn summarise(line: &Line) {
     total.bytes_out += line.bytes_to_host;
 }
 
-fn count_refusals(refused: &mut Refused, line: &Line) {
+fn count_refusals(refused: &mut Refused, line: &ExecutionLine) {
     if line.release {
         return;
     }
@@ -401,8 +356,8 @@ mod tests {
         let start = Instant::now();
         let mut runs = |count: usize, name: &str, refusal: bool| {
             for n in 0..count {
-                let line = Line::kept(name, "a.c:3", start, format!("n = {n} < 4"));
-                count_refusals(&mut refused, &Line { refused: refusal, ..line });
+                let line = ExecutionLine::kept(name, "a.c:3", start, format!("n = {n} < 4"));
+                count_refusals(&mut refused, &ExecutionLine { refused: refusal, ..line });
             }
         };
         runs(9, "seldom", true);
