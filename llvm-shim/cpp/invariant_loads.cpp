@@ -154,13 +154,16 @@ void markTaken(Loop &L) {
 struct Held {
   Value *Base;
   int64_t Offset;
-  // The conditions under which loads of the loop read it, and that of reading it before the loop: any of them.
+  // The conditions under which loads of the loop read it, and that of reading it before the loop: any of
+  // them.
   SmallVector<Value *, 2> Guards;
   Value *Any, *Content;
   // Read wherever it can be.
   bool Peeked;
 
-  bool isOf(const Value *B, int64_t At, const Type *Ty) const { return B == Base && At == Offset && Ty == Content->getType(); }
+  bool isOf(const Value *B, int64_t At, const Type *Ty) const {
+    return B == Base && At == Offset && Ty == Content->getType();
+  }
   bool isReadWhere(const SmallPtrSetImpl<Value *> &Implied) const {
     return Peeked || any_of(Guards, [&](Value *G) { return Implied.contains(G); });
   }
@@ -284,6 +287,38 @@ SmallVector<Held, 16> peekedBefore(Instruction &At) {
   return All;
 }
 
+// Reads a place before the loop where `Guard` holds, or where loads do that are known of the place (`Same`):
+// two nests may read it under conditions of their own, and what they read is one value.
+LoadInst *readBefore(LoadInst &Load, Value *Pointer, Value *Guard, Held *Same, Loop &L, AllocaInst *&Nothing) {
+  Function &F = *Load.getFunction();
+  IRBuilder<> B(L.getLoopPreheader()->getTerminator());
+  Value *Any = Same ? B.CreateLogicalOr(Same->Any, Guard) : Guard;
+  if (!Before::isTrue(Any)) {
+    if (!Nothing) {
+      IRBuilder<> Entry(&*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+      Nothing = new AllocaInst(Entry.getInt64Ty(), F.getDataLayout().getAllocaAddrSpace(), "pollyrs.nothing",
+                               F.getEntryBlock().begin());
+      Entry.CreateStore(Entry.getInt64(0), Nothing);
+    }
+    Pointer = B.CreateSelect(B.CreateFreeze(Any), Pointer, Nothing);
+  }
+  Align Least = std::min(Load.getAlign(), Align(8));
+  if (Same)
+    Least = std::min(Least, cast<LoadInst>(Same->Content)->getAlign());
+  LoadInst *New = B.CreateAlignedLoad(Load.getType(), Pointer, Least, Load.getName());
+  New->setDebugLoc(Load.getDebugLoc());
+  if (Same) {
+    Same->Content->replaceUsesWithIf(New, [&](Use &U) {
+      auto *User = cast<Instruction>(U.getUser());
+      return User->hasMetadata(InvariantMark) && L.contains(User);
+    });
+    Same->Guards.push_back(Guard);
+    Same->Any = Any;
+    Same->Content = New;
+  }
+  return New;
+}
+
 // Marks the loads of one loop. `Nothing` is a variable that is read in place of what must not be read.
 bool assumeInvariantLoads(Loop &L, Function &F, Session &S, AllocaInst *&Nothing) {
   auto &AA = S.FAM.getResult<AAManager>(F);
@@ -322,7 +357,7 @@ bool assumeInvariantLoads(Loop &L, Function &F, Session &S, AllocaInst *&Nothing
       Value *Guard = Guarded ? Known.all(Conditions, Implied) : nullptr;
       int64_t Offset = 0;
       Value *Base = GetPointerBaseWithConstantOffset(Pointer, Offset, F.getDataLayout());
-      // (Words that are read by the library are whole ones.)
+      // (Words that the library reads are whole ones.)
       bool Whole = Load->getType()->isIntegerTy() || Load->getAlign() >= 8;
       Held *Same = find_if(Values, [&](const Held &H) { return H.isOf(Base, Offset, Load->getType()) && (Whole || !H.Peeked); });
       Same = Same == Values.end() ? nullptr : Same;
@@ -346,31 +381,8 @@ bool assumeInvariantLoads(Loop &L, Function &F, Session &S, AllocaInst *&Nothing
         IRBuilder<> B(At);
         if (Peeked)
           Guard = B.CreateICmpNE(B.CreateExtractValue(pollyrs::peek(B, *Pointer), 1), B.getInt64(0));
-        // Two nests may read a place under conditions of their own, and what they read is one value.
-        Value *Any = Same ? B.CreateLogicalOr(Same->Any, Guard) : Guard;
-        if (!Before::isTrue(Any)) {
-          if (!Nothing) {
-            IRBuilder<> Entry(&*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
-            Nothing = new AllocaInst(Entry.getInt64Ty(), F.getDataLayout().getAllocaAddrSpace(), "pollyrs.nothing",
-                                     F.getEntryBlock().begin());
-            Entry.CreateStore(Entry.getInt64(0), Nothing);
-          }
-          Pointer = B.CreateSelect(B.CreateFreeze(Any), Pointer, Nothing);
-        }
-        Align Least = std::min(Load->getAlign(), Align(8));
-        if (Same)
-          Least = std::min(Least, cast<LoadInst>(Same->Content)->getAlign());
-        LoadInst *New = B.CreateAlignedLoad(Load->getType(), Pointer, Least, Load->getName());
-        New->setDebugLoc(Load->getDebugLoc());
-        Earlier = New;
+        Earlier = readBefore(*Load, Pointer, Guard, Same, L, Nothing);
         if (Same) {
-          Same->Content->replaceUsesWithIf(New, [&](Use &U) {
-            auto *User = cast<Instruction>(U.getUser());
-            return User->hasMetadata(InvariantMark) && L.contains(User);
-          });
-          Same->Guards.push_back(Guard);
-          Same->Any = Any;
-          Same->Content = New;
           Same->Peeked |= Peeked;
           Again = true;
         }

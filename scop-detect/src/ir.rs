@@ -279,11 +279,12 @@ pub(crate) fn is_member(mut pointer: Value) -> bool {
 pub(crate) fn base_and_bytes(mut pointer: Value) -> (Value, i64) {
     let mut bytes = 0i64;
     while opcode(pointer) == Some(Op::LLVMGetElementPtr) {
-        // SAFETY: a GEP, and its type.
+        // SAFETY: a GEP.
         let kind = unsafe { LLVMGetGEPSourceElementType(pointer) };
-        let of_bytes = type_kind(kind) == LLVMTypeKind::LLVMIntegerTypeKind
-            && unsafe { LLVMGetIntTypeWidth(kind) } == 8
-            && operands(pointer).len() == 2;
+        let is_integer = type_kind(kind) == LLVMTypeKind::LLVMIntegerTypeKind;
+        // SAFETY: a type of integers.
+        let of_bytes =
+            is_integer && unsafe { LLVMGetIntTypeWidth(kind) } == 8 && operands(pointer).len() == 2;
         match constant_int(operand(pointer, 1)).and_then(|n| bytes.checked_add(n)) {
             Some(all) if of_bytes => bytes = all,
             _ => break,

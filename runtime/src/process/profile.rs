@@ -385,7 +385,10 @@ mod tests {
             bytes_out: 40_000_000,
         };
         let host = Totals { runs: 1, total_ms: 12.01, ..Totals::default() };
-        let table = Table::from([(("kernel_gemm#0".into(), "cuda"), cuda), (("é#1".into(), "host"), host)]);
+        let table = Table::from([
+            (("kernel_gemm#0".into(), "cuda".into()), cuda),
+            (("é#1".into(), "host".into()), host),
+        ]);
         let expected = "\
 pollyrs: summary, times in ms
 pollyrs:   SCoP           where      runs  launches     kernels   transfers       setup       total      MB in     MB out    GB/s
