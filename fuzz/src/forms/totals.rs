@@ -165,14 +165,18 @@ impl Form<'_, '_> {
     fn counted(&mut self, out: &mut String) {
         self.features.insert("counts that others use");
         let (condition, count) = (self.condition(), self.count);
-        let (step, sum) =
-            [("c++", "+="), ("c += 2", "+="), ("c--", "-=")][self.choices.weighted(&[60, 15, 25])];
-        let then = match self.choices.weighted(&[35, 25, 40]) {
+        let step = ["c++", "c += 2", "c--"][self.choices.weighted(&[60, 15, 25])];
+        let then = match self.choices.weighted(&[30, 20, 30, 20]) {
             0 => format!("for ({count} i = 0; i < c && i < 150; i++) y[i] = x[i] + s;"),
             1 => "for (int i = (int)c < 0 ? 0 : (int)c; i < n; i++) y[i] = x[i] - s;".to_owned(),
-            _ => format!(
+            2 => format!(
                 "const {count} h = c < 0 ? 0 : c >= n ? n - 1 : c; for (int i = 0; i < n; i++) y[i] = x[i] + x[h];"
             ),
+            _ => {
+                self.features.insert("remainders as places");
+                "const int h = (int)((unsigned)c % (unsigned)n); for (int i = 0; i + h < n; i++) y[i] = x[i + h] + y[h];"
+                    .to_owned()
+            }
         };
         let _ = writeln!(
             out,
