@@ -27,6 +27,7 @@ use crate::place::Place;
 use isl::PwAff;
 use pollyrs_delinearize::{Monomial, Polynomial, Symbol};
 use pollyrs_isl as isl;
+use pollyrs_llvm_shim::ScevKind;
 use pollyrs_scop::{Assumption, ProductRange, RejectReason};
 use std::collections::BTreeSet;
 
@@ -158,11 +159,31 @@ impl Builder<'_> {
         };
         // Distances between accesses that are products are told apart by rows.
         let apart = free && own.iter().any(|r| invariant(&r.offset, &BTreeSet::new()).degree() > 0);
-        if better && !(apart && whole.is_some_and(|w| w.likely && w.sizes.len() > part.shaped.sizes.len())) {
+        let rows = whole.filter(|w| apart && w.likely && w.sizes.len() > part.shaped.sizes.len());
+        let kept = match rows {
+            Some(rows) => !self.counted_rows(rows)?,
+            None => false,
+        };
+        if better && !kept {
             return Ok(Some(part));
         }
         self.restore(after);
         Ok(None)
+    }
+
+    /// Whether rows are as long as a loop around the region has counted: of `a[y * w + j]` with a counter `y`
+    /// of such a loop the place is `y * w`, not element `w` of rows of `y`.
+    fn counted_rows(&self, shaped: &Shaped) -> isl::Result<bool> {
+        for size in shaped.sizes.iter().flatten() {
+            for p in self.params.iter().filter(|p| matches!(p.scev.kind, ScevKind::AddRec { .. })) {
+                let id = isl::Id::new(&self.ctx, &p.name)?;
+                let at = size.space()?.find_dim_by_id(isl::DimType::Param, &id)?;
+                if at >= 0 && size.involves_dims(isl::DimType::Param, at as u32, 1)? {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
     }
 
     /// The accesses to rows of a table without the elements that all of them leave out at the beginning,
