@@ -38,7 +38,8 @@ pub use device::ptx::{assemble, lower_ptx, prepare_early_ptx, prepare_ptx};
 pub use host::emit::{blocks, check_live_outs, emit, live_outs, prepare, rename};
 pub use host::plan::{Entry, HostPlan, Image, ImageKind};
 pub use host::residency::{
-    ALL_OBJECTS, Borrowing, Held, MAX_OBJECTS, Release, emit_releases, hold_slot, known_table, placeholders,
+    ALL_OBJECTS, Borrowing, Held, MAX_OBJECTS, Release, Strip, emit_releases, hold_slot, known_table,
+    placeholders,
 };
 pub use ir::error::{CodegenError, Result};
 pub use ir::llvm::handle_of_block;

@@ -38,11 +38,17 @@ impl Compiled {
     }
 }
 
+/// The SCoPs' blocks.
+pub fn regions(all: &[Compiled]) -> Regions {
+    let mut regions = Regions::default();
+    all.iter().for_each(|c| regions.push(codegen::blocks(&c.scop)));
+    regions
+}
+
 /// Makes the check blocks of all SCoPs of a function. Where one begins in the block in which another one
 /// ends, its check block is between them.
 pub fn prepare(analyses: &Analyses<'_>, all: &mut [Compiled]) -> Result<(), PluginError> {
-    let mut regions = Regions::default();
-    all.iter().for_each(|c| regions.push(codegen::blocks(&c.scop)));
+    let regions = regions(all);
     for c in all.iter_mut() {
         c.prepare(analyses, &regions)?;
     }

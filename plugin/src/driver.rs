@@ -240,6 +240,9 @@ fn search_function(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Resul
             let scops: Vec<&Scop> = compiled.iter().map(|c| &c.scop).collect();
             residency = Phase::Host.time(|| residency::plan(&request, &scops));
         }
+        if let Some(plan) = &mut residency {
+            plan.expand(&analyses, &commit::regions(&compiled));
+        }
         commit::prepare(&analyses, &mut compiled)?;
     }
     session.invalidate(clone)?;

@@ -21,7 +21,7 @@
  *   void *hold = NULL;                                 // one an activation, used by its thread only
  *   ...  pollyrs_rt_begin_held(&hold, ...), pollyrs_rt_host_begin_held(&hold, ...) in place of the above
  *   pollyrs_rt_release(&hold, read, write);            // before instructions that may touch held arrays
- *   pollyrs_rt_access(&hold, start, bytes, write);     // in place of that, before a load or store
+ *   pollyrs_rt_access(&hold, start, bytes, step, times, write); // in place of that, before a load or store
  *   pollyrs_rt_discard(&hold, dead);                   // before free
  *   pollyrs_rt_leave(&hold);                           // before each exit of the function
  *
@@ -264,10 +264,11 @@ void *pollyrs_rt_begin_held(void **hold, const PollyrsScop *scop, double work, c
  * A device that fails here ends the program: the only copy of results is lost. */
 void pollyrs_rt_release(void **hold, uint32_t read, uint32_t write);
 
-/* In place of a release before this thread reads so many bytes, if `write` is 0, or writes them, which may
- * be of objects of that mask: what it reads comes back, and what lies beside it may stay; where it writes
- * nothing that the device has, everything stays. */
-void pollyrs_rt_access(void **hold, const void *start, uint64_t bytes, uint32_t write);
+/* In place of a release before this thread reads so many bytes and `times` more of them, each `step` bytes
+ * behind the ones before, if `write` is 0, or writes them, which may be of objects of that mask: what it
+ * reads comes back, and what lies beside it may stay; where it writes nothing that the device has,
+ * everything stays. */
+void pollyrs_rt_access(void **hold, const void *start, uint64_t bytes, int64_t step, uint64_t times, uint32_t write);
 
 /* Whether something of an activation, or of those that lent it their hold, may be on the device: 0 or 1. */
 int32_t pollyrs_rt_holds(void **hold);

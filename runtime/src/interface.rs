@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-use crate::base::abi::{self, Array, EmuThread, PartRange, REASON_RUNTIME, Scop};
+use crate::base::abi::{self, ALL, Array, EmuThread, PartRange, REASON_RUNTIME, Scop};
 use crate::base::caller::{Errno, Inside, fatal, set_errno};
 use crate::base::config::Offload;
 use crate::base::error::{self, Error};
@@ -18,7 +18,7 @@ use crate::hold::frame::Frame;
 use crate::memory::{inspect, row_table};
 use crate::process::original::{self, Original, Whose};
 use crate::process::{compare, is_unwatched, nvtx, profile, registry};
-use crate::residency::Found;
+use crate::residency::{Found, Strip};
 
 /// Runs `body`; a panic becomes an error, and `errno` stays.
 fn guarded<T>(body: impl FnOnce() -> error::Result<T>) -> error::Result<T> {
@@ -191,12 +191,19 @@ pub unsafe extern "C" fn pollyrs_rt_access(
     slot: *mut *mut c_void,
     start: *const c_void,
     bytes: u64,
+    step: i64,
+    times: u64,
     write: u32,
 ) {
-    let first = start.addr() as u64;
-    let part = (first, first.saturating_add(bytes));
+    let strip = Strip::new(start.addr() as u64, bytes, step, times);
+    let config = registry::config();
     // SAFETY: the caller's promise.
-    unsafe { with_frame(slot, |frame| frame.hold().access(registry::config(), part, write)) };
+    unsafe {
+        with_frame(slot, |frame| match &strip {
+            Some(strip) => frame.hold().access(config, strip, write),
+            None => frame.hold().release(config, ALL, write),
+        });
+    }
 }
 
 /// `pollyrs_rt_holds`.

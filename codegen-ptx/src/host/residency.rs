@@ -5,7 +5,7 @@
 //! entry:    hold = alloca ptr; *hold = NULL
 //! a SCoP:   run = pollyrs_rt_begin_held(hold, ...)            the host plan
 //! between:  pollyrs_rt_release(hold, read, write)             before what may touch an object
-//!           pollyrs_rt_access(hold, start, bytes, write)      in place of that before a load or store
+//!           pollyrs_rt_access(hold, start, bytes, step, times, write)  in place of that, where it is known
 //!           pollyrs_rt_discard(hold, dead)                    before an object is freed, and then its release
 //!           pollyrs_rt_leave(hold)                            before what may do anything, and before exits
 //! ```
@@ -67,6 +67,18 @@ pub struct Release {
     pub dead: u32,
     /// `before` is a load or store, which accesses its own bytes alone.
     pub look: bool,
+    /// Behind `before` a loop reads so many bytes in each iteration, and nothing else of `read`.
+    pub strip: Option<Strip>,
+}
+
+/// What a loop reads: bytes at `start`, and `times` more of them, `step` bytes from one to the next. Values
+/// that are computed where the loop begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Strip {
+    pub start: Value,
+    pub step: Value,
+    pub times: Value,
+    pub bytes: u64,
 }
 
 impl Release {
@@ -77,7 +89,7 @@ impl Release {
 
     /// Everything may stay.
     pub fn none(before: LLVMValueRef) -> Release {
-        Release { before, read: 0, write: 0, dead: 0, look: false }
+        Release { before, read: 0, write: 0, dead: 0, look: false, strip: None }
     }
 
     /// Nothing may stay.
@@ -145,7 +157,7 @@ pub unsafe fn emit_releases(
             ir.call(ir.void_type(), give, &[slot, ir.int32(borrowing.objects), ir.null()]);
             continue;
         }
-        if release.look {
+        if release.look || release.strip.is_some() {
             access(&ir, module, slot, release, before);
             continue;
         }
@@ -164,14 +176,19 @@ pub unsafe fn emit_releases(
     }
 }
 
-/// A load or store says which bytes it accesses.
+/// A load or store, or a loop, says which bytes it accesses.
 fn access(ir: &Ir, module: Module, slot: Value, release: &Release, before: Value) {
-    let (start, ty) = match before.opcode() {
-        LLVMOpcode::LLVMLoad => (before.operand(0), before.ty()),
-        _ => (before.operand(1), before.operand(0).ty()),
-    };
     let (ptr, i32, i64) = (ir.ptr_type(), ir.i32_type(), ir.i64_type());
-    let access = ir.declare(module, "pollyrs_rt_access", ir.void_type(), &[ptr, ptr, i64, i32]);
-    let bytes = ir.int(module.store_size(ty) as i64);
-    ir.call(ir.void_type(), access, &[slot, start, bytes, ir.int32(release.write)]);
+    let name = "pollyrs_rt_access";
+    let access = ir.declare(module, name, ir.void_type(), &[ptr, ptr, i64, i64, i64, i32]);
+    let whole = |v: Value| if v.ty() == i64 { v } else { ir.zext(v, i64) };
+    let (start, bytes, step, times) = match (release.strip, before.opcode()) {
+        (Some(strip), _) => (strip.start, strip.bytes, strip.step, whole(strip.times)),
+        (None, LLVMOpcode::LLVMLoad) => {
+            (before.operand(0), module.store_size(before.ty()), ir.int(0), ir.int(0))
+        }
+        _ => (before.operand(1), module.store_size(before.operand(0).ty()), ir.int(0), ir.int(0)),
+    };
+    let bytes = ir.int(bytes as i64);
+    ir.call(ir.void_type(), access, &[slot, start, bytes, step, times, ir.int32(release.write)]);
 }

@@ -20,7 +20,9 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target::{LLVMGetModuleDataLayout, LLVMStoreSizeOfType};
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMOpcode, LLVMTypeKind};
-use pollyrs_codegen_ptx::Release;
+use pollyrs_codegen_ptx::{Release, Strip};
+use pollyrs_llvm_shim::ir::Value;
+use pollyrs_llvm_shim::{Analyses, Regions, ScevExpr, ScevHandleRaw, ScevKind};
 use std::collections::BTreeMap;
 
 /// A part of a block: its number, and that of the part of it.
@@ -33,6 +35,7 @@ const MOST: usize = 4;
 #[derive(Default)]
 pub struct Found {
     releases: BTreeMap<Key, Release>,
+    ranges: BTreeMap<Key, Vec<(Release, Range)>>,
     looks: BTreeMap<Key, Vec<Look>>,
 }
 
@@ -56,10 +59,33 @@ impl Found {
         self.looks.entry(key).or_default().push(Look { release, first });
     }
 
-    /// In block order.
-    pub fn releases(self) -> Vec<Release> {
-        let Found { mut releases, looks } = self;
-        let mut found: Vec<(Key, Release)> = Vec::new();
+    /// Before a loop that reads no more than that of the objects.
+    pub fn range(&mut self, key: Key, release: Release, range: Range) {
+        let known = self.ranges.entry(key).or_default();
+        match known.iter_mut().find(|(_, other)| *other == range) {
+            Some((other, _)) => other.read |= release.read,
+            None => known.push((release, range)),
+        }
+    }
+
+    /// In block order, with what loops read.
+    pub fn releases(self) -> Vec<(Release, Option<Range>)> {
+        let Found { mut releases, looks, ranges } = self;
+        let mut found: Vec<(Key, Release, Option<Range>)> = Vec::new();
+        for (key, ranges) in ranges {
+            let all = ranges.len() > MOST;
+            for (release, range) in ranges {
+                match releases.get_mut(&key) {
+                    Some(known) if all || (known.read | known.write) & release.read == release.read => {
+                        known.read |= release.read;
+                    }
+                    None if all => {
+                        releases.insert(key, release);
+                    }
+                    _ => found.push((key, release, Some(range))),
+                }
+            }
+        }
         for (key, looks) in looks {
             // Where nothing stays behind the block, everything comes back at once.
             let leaves = releases.get(&(key.0, END)).is_some_and(Release::leaves);
@@ -83,13 +109,65 @@ impl Found {
                         releases.insert(key, look);
                         moved = true;
                     }
-                    _ => found.push((key, Release { look: true, ..look })),
+                    _ => found.push((key, Release { look: true, ..look }, None)),
                 }
             }
         }
-        found.extend(releases);
-        found.sort_by_key(|(key, _)| *key);
-        found.into_iter().map(|(_, release)| release).collect()
+        found.extend(releases.into_iter().map(|(key, release)| (key, release, None)));
+        found.sort_by_key(|(key, ..)| *key);
+        found.into_iter().map(|(_, release, range)| (release, range)).collect()
+    }
+}
+
+/// What a loop reads by a load: its address in the first iteration, how far it goes in each, and how often.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Range {
+    start: ScevHandleRaw,
+    step: ScevHandleRaw,
+    times: ScevHandleRaw,
+    bytes: u64,
+}
+
+impl Range {
+    /// Of a load for which [`is_look`] holds, in a loop that is entered from `preheader`.
+    pub fn of(analyses: &Analyses<'_>, load: LLVMValueRef, preheader: LLVMBasicBlockRef) -> Option<Range> {
+        // SAFETY: a live load of a function.
+        let (pointer, block) = unsafe { (LLVMGetOperand(load, 0), LLVMGetInstructionParent(load)) };
+        let l = analyses.innermost_loop(block)?;
+        // SAFETY: a live block, which ends in a branch.
+        let end = unsafe { LLVMGetBasicBlockTerminator(preheader) };
+        if analyses.loop_data(l)?.preheader != Some(preheader) {
+            return None;
+        }
+        let address = analyses.scev(pointer, Some(l));
+        let ScevKind::AddRec { loop_id, operands } = &address.kind else { return None };
+        let [start, step] = &operands[..] else { return None };
+        let times = analyses.backedge_taken_count(l);
+        let safe = |scev: &ScevExpr| scev.handle != 0 && analyses.can_expand(scev.handle, end);
+        let known = *loop_id == l && start.is_pointer && step.bits == 64 && (1..=64).contains(&times.bits);
+        (known && safe(start) && safe(step) && safe(&times)).then(|| Range {
+            start: start.handle,
+            step: step.handle,
+            times: times.handle,
+            bytes: bytes_of(load),
+        })
+    }
+
+    /// Computed in front of the loop.
+    pub fn expand(&self, analyses: &Analyses<'_>, before: LLVMValueRef, regions: &Regions) -> Option<Strip> {
+        // SAFETY: a live instruction.
+        let before = unsafe { Value::new(before) };
+        let value = |scev| analyses.expand(scev, before, regions);
+        let (start, step, times) = (value(self.start)?, value(self.step)?, value(self.times)?);
+        Some(Strip { start, step, times, bytes: self.bytes })
+    }
+}
+
+fn bytes_of(load: LLVMValueRef) -> u64 {
+    // SAFETY: a live load of a module, of a type with a size.
+    unsafe {
+        let module = LLVMGetGlobalParent(LLVMGetBasicBlockParent(LLVMGetInstructionParent(load)));
+        LLVMStoreSizeOfType(LLVMGetModuleDataLayout(module), LLVMTypeOf(load))
     }
 }
 

@@ -36,12 +36,12 @@ mod looks;
 
 use crate::ir::instructions;
 use crate::residency::effects::{Effects, Summaries, pointers};
-use crate::residency::looks::Found;
+use crate::residency::looks::{Found, Range};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
 use pollyrs_codegen_ptx::{ALL_OBJECTS, Borrowing, MAX_OBJECTS, Release};
-use pollyrs_llvm_shim::{self as shim, Analyses, Touch};
+use pollyrs_llvm_shim::{self as shim, Analyses, Regions, Touch};
 use pollyrs_scop::{ArrayId, ArrayKind, Scop};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -52,6 +52,8 @@ pub struct Plan {
     pub masks: Vec<BTreeMap<ArrayId, u32>>,
     /// In block order.
     pub releases: Vec<Release>,
+    /// What the loops behind some of them read, until that is computed.
+    ranges: Vec<(usize, Range)>,
     /// Calls that get the hold.
     pub lends: Vec<Lend>,
     /// What callers that lend theirs have to know.
@@ -61,6 +63,14 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Computes what loops read in front of them. `regions` are the SCoPs'.
+    pub fn expand(&mut self, analyses: &Analyses<'_>, regions: &Regions) {
+        for (at, range) in std::mem::take(&mut self.ranges) {
+            let before = self.releases[at].before;
+            self.releases[at].strip = range.expand(analyses, before, regions);
+        }
+    }
+
     /// How the function works with the hold of a caller, if it may.
     pub fn borrowing(&self) -> Option<Borrowing> {
         let objects = self.borrows.as_ref()?.objects.len().min(MAX_OBJECTS) as u32;
@@ -134,7 +144,8 @@ pub fn plan(request: &Request<'_>, scops: &[&Scop]) -> Option<Plan> {
     }
     let mut host = Effects::default();
     let found = releases(request, &cfg, &objects, scops, borrows.map(|_| &mut host));
-    let leaves = found.iter().filter(|r| r.leaves()).map(|r| block_of(r.before)).collect();
+    let leaves =
+        found.iter().map(|(release, _)| release).filter(|r| r.leaves()).map(|r| block_of(r.before)).collect();
     // Blocks with calls may have several, with or without a release in between.
     let own = own && (!calls.is_empty() || cfg.meets(scops, &calls, &leaves));
     let borrower = borrows.and_then(|f| {
@@ -146,7 +157,9 @@ pub fn plan(request: &Request<'_>, scops: &[&Scop]) -> Option<Plan> {
     if !own && borrower.is_none() {
         return None;
     }
-    Some(Plan { masks, releases: found, lends, borrows: borrower, own })
+    let ranges = found.iter().enumerate().filter_map(|(i, (_, range))| Some((i, (*range)?))).collect();
+    let releases = found.into_iter().map(|(release, _)| release).collect();
+    Some(Plan { masks, releases, ranges, lends, borrows: borrower, own })
 }
 
 fn source(object: LLVMValueRef) -> Source {
@@ -351,13 +364,14 @@ fn releases(
     objects: &[LLVMValueRef],
     scops: &[&Scop],
     mut host: Option<&mut Effects>,
-) -> Vec<Release> {
+) -> Vec<(Release, Option<Range>)> {
     let calls: Vec<(LLVMValueRef, LLVMValueRef)> = lent_calls(request, &cfg.inside);
     let mut after = cfg.after(scops, &calls, &BTreeSet::new());
     after.extend(calls.iter().map(|(call, _)| block_of(*call)));
     let number: BTreeMap<usize, usize> =
         cfg.blocks.iter().enumerate().map(|(i, b)| (*b as usize, i)).collect();
     let mut found = Found::default();
+    let analyses = request.analyses;
     for (i, block) in cfg.blocks.iter().enumerate() {
         let key = *block as usize;
         let cut = cfg.cut.contains(&key);
@@ -397,9 +411,13 @@ fn releases(
             };
             match cfg.hoisted.get(&key) {
                 Some(to) => {
-                    let before = end(*to);
-                    found
-                        .add((number[&(*to as usize)], END), Release { read, write, ..Release::none(before) })
+                    let at = (number[&(*to as usize)], END);
+                    let release = Release { read, write, ..Release::none(end(*to)) };
+                    let reads = write == 0 && looks::is_look(instruction);
+                    match reads.then(|| Range::of(analyses, instruction, *to)).flatten() {
+                        Some(range) => found.range(at, release, range),
+                        None => found.add(at, release),
+                    }
                 }
                 None if write != ALL_OBJECTS && dead == 0 && looks::is_look(instruction) => {
                     found.look((i, part), Release { read, write, ..Release::none(instruction) })

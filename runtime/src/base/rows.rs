@@ -156,7 +156,14 @@ impl Rows {
 }
 
 /// The indices `i` below `count` for which `base + i * stride .. + extent` meets `start .. end`.
-fn meeting(start: u64, end: u64, base: u64, count: u64, stride: u64, extent: u64) -> std::ops::Range<u64> {
+pub fn meeting(
+    start: u64,
+    end: u64,
+    base: u64,
+    count: u64,
+    stride: u64,
+    extent: u64,
+) -> std::ops::Range<u64> {
     if base >= end || count == 0 {
         return 0..0;
     }

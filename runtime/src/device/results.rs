@@ -34,6 +34,8 @@ pub struct Returning<'a> {
     pub before: &'a [u8],
     /// It comes back another time as well.
     pub again: bool,
+    /// Of a [`Shape::Changed`], what comes back is among these, each of whole elements.
+    pub rows: Option<Rows>,
 }
 
 /// What brings results back.
@@ -67,7 +69,9 @@ impl Back<'_> {
             return Ok(0);
         }
         let total = results.iter().map(|r| r.bytes).fold(0, u64::saturating_add);
-        let staged = total <= self.config.staging_bytes;
+        // What comes back again anyway does so whole, if at all: a failure is one either way.
+        let few = results.iter().any(|r| r.again && self.narrow(r).is_some());
+        let staged = total <= self.config.staging_bytes && !few;
         // SAFETY: the caller's promise.
         unsafe { if staged { self.staged(results, total) } else { self.direct(results) } }?;
         self.queue.brought(results);
@@ -77,10 +81,11 @@ impl Back<'_> {
 
     /// The rows of a result whose rows alone move.
     fn narrow(&self, r: &Returning<'_>) -> Option<Rows> {
-        match &r.shape {
-            Shape::Rows(rows) if self.queue.prefers(rows, r.bytes) => Some(*rows),
-            _ => None,
-        }
+        let rows = match &r.shape {
+            Shape::Rows(rows) => Some(*rows),
+            _ => r.rows,
+        };
+        rows.filter(|rows| self.queue.prefers(rows, r.bytes))
     }
 
     /// Stores a result that has landed at `landed` to its place.
@@ -97,6 +102,13 @@ impl Back<'_> {
         unsafe {
             let results = std::slice::from_raw_parts(landed, result.bytes as usize);
             let to = Target::new(result.to, packed.as_deref());
+            if let Some(rows) = result.rows {
+                for at in rows.offsets() {
+                    let row = &results[at as usize..(at + rows.bytes) as usize];
+                    settle_part(to, at as usize, row, &result.shape, result.before);
+                }
+                return;
+            }
             settle(to, results, &result.shape, result.before, self.config.copy_threads);
         }
     }
@@ -110,7 +122,7 @@ impl Back<'_> {
             }
             _ => false,
         };
-        !cut && self.queue.copies_through(r.bytes)
+        !cut && r.rows.is_none() && self.queue.copies_through(r.bytes)
     }
 
     /// Stores a result of which some bytes come back while it arrives. An error: nothing was stored.
@@ -159,7 +171,11 @@ impl Back<'_> {
                         // SAFETY: the caller's promise; it has landed there.
                         unsafe {
                             let landed = std::slice::from_raw_parts(from, rows.bytes as usize);
-                            place.store((plane.offset + row * rows.pitch()) as usize, landed);
+                            let to = (plane.offset + row * rows.pitch()) as usize;
+                            match r.shape {
+                                Shape::Changed { .. } => settle_part(place, to, landed, &r.shape, r.before),
+                                _ => place.store(to, landed),
+                            }
                         }
                     }
                 }

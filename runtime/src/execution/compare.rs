@@ -37,6 +37,7 @@ impl Run<'_> {
                     shape: placed.host.shape(),
                     before: placed.before.get(range).unwrap_or_default(),
                     again: false,
+                    rows: None,
                 }
             })
             .collect();

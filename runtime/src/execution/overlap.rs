@@ -367,6 +367,7 @@ pub(super) fn results<'a>(arrays: &'a [Placed], brought: &[u64]) -> Vec<Returnin
                 shape: placed.host.shape(),
                 before: placed.before.get(range).unwrap_or_default(),
                 again: false,
+                rows: None,
             };
             result.behind(brought)
         })

@@ -72,7 +72,7 @@ impl Carrier<&'static Scop> for Books<'_> {
         let _range = Range::open(|| format!("{}: to the host on demand", profile::title(scop)));
         let returning: Vec<Returning<'_>> = results
             .iter()
-            .map(|Back { memory, offset, result, again }| {
+            .map(|Back { memory, offset, result, again, rows }| {
                 let range = *offset as usize..(offset + result.bytes) as usize;
                 let before = self.snapshots.get(memory).and_then(|before| before.get(range));
                 Returning {
@@ -82,6 +82,7 @@ impl Carrier<&'static Scop> for Books<'_> {
                     shape: result.shape.clone(),
                     before: before.unwrap_or_default(),
                     again: *again,
+                    rows: *rows,
                 }
             })
             .collect();

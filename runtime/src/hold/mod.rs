@@ -41,7 +41,7 @@ use crate::device::results::lost;
 use crate::device::returned::obliterate;
 use crate::device::snapshot::Snapshot;
 use crate::memory::{guarded, packed};
-use crate::residency::{Carrier, Dirty, Found, Place, Question, Residency};
+use crate::residency::{Carrier, Dirty, Found, Place, Question, Residency, Strip};
 use carrier::Books;
 use episode::Episode;
 
@@ -62,17 +62,17 @@ fn others<W: Copy>(residency: &Residency<W>, part: Span) -> Vec<Span> {
 fn look<W: Copy>(
     residency: &mut Residency<W>,
     carrier: &mut dyn Carrier<W>,
-    part: Span,
+    strip: &Strip,
     looks: &mut u64,
 ) -> Result<()> {
-    let (lent, snapshot) = residency.lent(part);
+    let (lent, snapshot) = residency.lent(strip.span);
     // A copy back takes a snapshot with it, and all of it to the device again.
     let other = if snapshot { *looks } else { (*looks).max(1) };
-    if lent <= other.saturating_mul(LOOK_BYTES) {
-        return residency.show(carrier, part);
+    if lent <= other.saturating_mul(LOOK_BYTES).saturating_add(strip.equivalent()) {
+        return residency.show(carrier, strip.span);
     }
     *looks = looks.saturating_add(1);
-    residency.look(carrier, part)
+    residency.look(carrier, strip)
 }
 
 /// See the module documentation.
@@ -321,14 +321,14 @@ impl Hold {
         self.written_to(write);
     }
 
-    /// The program is about to read a part of the address space, a few bytes, which come back alone where
-    /// that is less work than all that lies beside them; or, if `write` is not 0, to write it, which may be
-    /// of these objects.
+    /// The program is about to read a strip of the address space, which comes back alone where that is less
+    /// work than all that lies beside it; or, if `write` is not 0, to write it, which may be of these
+    /// objects.
     ///
     /// # Safety
     /// What is dirty is writable.
-    pub unsafe fn access(&mut self, config: &'static Config, part: Span, write: u32) {
-        let writes = write != 0;
+    pub unsafe fn access(&mut self, config: &'static Config, strip: &Strip, write: u32) {
+        let (writes, part) = (write != 0, strip.span);
         let touches = writes && self.touched.iter().any(|touched| overlaps(*touched, part));
         if touches && self.missed_mask & write != 0 {
             self.forget_missed();
@@ -340,7 +340,7 @@ impl Hold {
                 for other in others(residency, part) {
                     if writes { residency.write(books, other) } else { residency.show(books, other) }?;
                 }
-                if writes { residency.write(books, part) } else { look(residency, books, part, &mut looks) }
+                if writes { residency.write(books, part) } else { look(residency, books, strip, &mut looks) }
             });
         }
         self.looks = looks;

@@ -8,15 +8,79 @@
 //! books stay as they are: what is *lent* comes back as a whole later, where it stores the same to these
 //! bytes, since the program writes nothing of it before a release.
 
-use super::{Back, Carrier, Dirty, Residency};
+use super::{Back, Carrier, Dirty, Entry, Residency};
 use crate::base::error::Result;
 use crate::base::planted::skips;
+use crate::base::rows::{Rows, meeting};
 use crate::base::shape::Shape;
 use crate::base::spans::{Span, overlaps};
 
+/// What the program is about to access: bytes, or as many of them at one distance, in a loop.
+#[derive(Clone, Copy, Debug)]
+pub struct Strip {
+    pub span: Span,
+    /// If something lies between.
+    pub rows: Option<Rows>,
+}
+
+impl Strip {
+    /// So many bytes, and `times` more of them, each `step` bytes behind the ones before. `None`: they don't
+    /// fit the address space.
+    pub fn new(start: u64, bytes: u64, step: i64, times: u64) -> Option<Strip> {
+        let last = i128::from(start) + i128::from(step) * i128::from(times);
+        let low = u64::try_from(last.min(i128::from(start))).ok()?;
+        let end = u64::try_from(last.max(i128::from(start)) + i128::from(bytes)).ok()?;
+        let stride = step.unsigned_abs();
+        let apart = times > 0 && stride > bytes && bytes > 0;
+        let rows = Rows { bytes, count: [1, 1, times.saturating_add(1)], stride: [0, 0, stride] };
+        Some(Strip { span: (low, end), rows: apart.then_some(rows) })
+    }
+
+    /// The bytes of one copy that takes as long as one of these.
+    pub fn equivalent(&self) -> u64 {
+        self.rows.map_or(self.span.1 - self.span.0, |rows| rows.equivalent())
+    }
+}
+
+/// A part of a result, and which rows of it.
+type Part = (Dirty, Option<Rows>);
+
 impl Dirty {
-    /// What has to come back for a part of the address space, with whole elements where results are found by
-    /// comparing them.
+    /// What has to come back for a strip, and among which rows of it changes are looked for; `None`: all of
+    /// it.
+    fn of_strip(&self, strip: &Strip) -> Option<Vec<Part>> {
+        let Some(rows) = strip.rows else {
+            return Some(self.among(strip.span).into_iter().map(|part| (part, None)).collect());
+        };
+        let (low, stride) = (strip.span.0, rows.stride[2]);
+        if self.span().1 <= low {
+            return Some(Vec::new());
+        }
+        let (start, end) = (self.start.saturating_sub(low), self.span().1 - low);
+        let met = meeting(start, end, 0, rows.count[2], stride, rows.bytes);
+        if met.is_empty() {
+            return Some(Vec::new());
+        }
+        let own = Rows { count: [1, 1, met.end - met.start], ..rows };
+        let part = Dirty { start: low + met.start * stride, bytes: own.reach(), shape: Shape::Rows(own) };
+        if part.start < self.start || part.span().1 > self.span().1 {
+            return None;
+        }
+        match &self.shape {
+            Shape::Dense => Some(vec![(part, None)]),
+            Shape::Rows(_) if skips("looked-rows") => Some(Vec::new()),
+            Shape::Rows(all) if all.hold(part.start - self.start, &own) => Some(vec![(part, None)]),
+            Shape::Changed { element }
+                if rows.bytes == *element
+                    && stride.is_multiple_of(*element)
+                    && (part.start - self.start).is_multiple_of(*element) =>
+            {
+                Some(vec![(Dirty { shape: self.shape.clone(), ..part }, Some(own))])
+            }
+            _ => None,
+        }
+    }
+
     fn among(&self, part: Span) -> Vec<Dirty> {
         let (start, end) = (part.0.max(self.start), part.1.min(self.span().1));
         if start >= end {
@@ -47,20 +111,32 @@ impl Dirty {
 }
 
 impl<W: Copy> Residency<W> {
-    /// Somebody is about to read a part of the address space, and nothing else of what lies beside it.
+    /// Somebody is about to read a strip of the address space, and nothing else of what lies beside it.
     ///
     /// # Errors
     /// As for [`Residency::release`].
-    pub fn look(&mut self, carrier: &mut dyn Carrier<W>, part: Span) -> Result<()> {
-        for entry in &mut self.entries {
-            let wanted: Vec<Dirty> = entry.dirty.iter().flat_map(|result| result.among(part)).collect();
+    pub fn look(&mut self, carrier: &mut dyn Carrier<W>, strip: &Strip) -> Result<()> {
+        let of = |entry: &Entry<W>| -> Option<Vec<Part>> {
+            let parts: Option<Vec<Vec<Part>>> = entry.dirty.iter().map(|d| d.of_strip(strip)).collect();
+            Some(parts?.concat())
+        };
+        let Some(all) = self.entries.iter().map(of).collect::<Option<Vec<_>>>() else {
+            return self.show(carrier, strip.span);
+        };
+        for (entry, wanted) in self.entries.iter_mut().zip(all) {
             if wanted.is_empty() {
                 continue;
             }
             let (memory, first) = (entry.device, entry.host.0);
             let results: Vec<Back<'_>> = wanted
                 .iter()
-                .map(|result| Back { memory, offset: result.start - first, result, again: true })
+                .map(|(result, rows)| Back {
+                    memory,
+                    offset: result.start - first,
+                    result,
+                    again: true,
+                    rows: *rows,
+                })
                 .collect();
             carrier.bring(&results, entry.writer)?;
             if skips("looked-at") {

@@ -52,6 +52,7 @@ mod release;
 mod windows;
 
 pub use known::{Found, Question};
+pub use look::Strip;
 pub use parts::{Use, check_apart};
 pub use windows::Missing;
 
@@ -98,6 +99,8 @@ pub struct Back<'a> {
     pub result: &'a Dirty,
     /// It comes back another time as well.
     pub again: bool,
+    /// What comes back of a [`Shape::Changed`] is among these.
+    pub rows: Option<Rows>,
 }
 
 /// Carries out what the books say. All of it takes effect in the order of the calls. `W` stands for the SCoP
@@ -216,6 +219,7 @@ impl<W> Entry<W> {
             offset: result.start - self.host.0,
             result,
             again: false,
+            rows: None,
         })
     }
 

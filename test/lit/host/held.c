@@ -38,9 +38,9 @@ float loop(int n, float *restrict A, float *restrict B, float *restrict C) {
 // CHECK: %pollyrs.hold = alloca ptr
 // CHECK: store ptr null, ptr %pollyrs.hold
 // CHECK: call ptr @pollyrs_rt_begin_held(ptr %pollyrs.hold, ptr @pollyrs.scop
-// CHECK: call void @pollyrs_rt_access(ptr %pollyrs.hold, ptr %{{[0-9]+}}, i64 4, i32 0)
+// CHECK: call void @pollyrs_rt_access(ptr %pollyrs.hold, ptr %{{[0-9]+}}, i64 4, i64 0, i64 0, i32 0)
 // CHECK-NEXT: load float
-// CHECK: call void @pollyrs_rt_access(ptr %pollyrs.hold, ptr %{{[0-9]+}}, i64 4, i32 4)
+// CHECK: call void @pollyrs_rt_access(ptr %pollyrs.hold, ptr %{{[0-9]+}}, i64 4, i64 0, i64 0, i32 4)
 // CHECK-NEXT: store float
 // CHECK: call void @pollyrs_rt_leave(ptr %pollyrs.hold)
 // CHECK-NEXT: call i32 @more()
@@ -68,7 +68,7 @@ float freed(int n, const float *restrict init) {
   return sum;
 }
 // CHECK-LABEL: define {{.*}}@freed(
-// CHECK: call void @pollyrs_rt_access(ptr %pollyrs.hold, ptr %{{[0-9]+}}, i64 4, i32 0)
+// CHECK: call void @pollyrs_rt_access(ptr %pollyrs.hold, ptr %{{[0-9]+}}, i64 4, i64 0, i64 0, i32 0)
 // CHECK-NEXT: load float
 // CHECK: call void @pollyrs_rt_discard(ptr %pollyrs.hold, i32 [[A:[0-9]+]])
 // CHECK-NEXT: call void @pollyrs_rt_release(ptr %pollyrs.hold, i32 [[A]], i32 [[A]])
@@ -76,3 +76,20 @@ float freed(int n, const float *restrict init) {
 // CHECK: call void @pollyrs_rt_discard(ptr %pollyrs.hold, i32 [[B:[0-9]+]])
 // CHECK-NEXT: call void @pollyrs_rt_release(ptr %pollyrs.hold, i32 [[B]], i32 [[B]])
 // CHECK-NEXT: call void @free(
+
+// A loop of the program says what it reads: a column, from row 1 on.
+double column(int n, double *restrict a, int steps) {
+  double sum = 0;
+  for (int k = 0; k < steps; k++) {
+    for (int i = 1; i < n; i++)
+      sum = sum * 0.5 + a[i * 100 + k];
+    if (sum != 0)
+      for (int i = 0; i < n; i++)
+        for (int j = 0; j < 100; j++)
+          a[i * 100 + j] += 1.5;
+  }
+  return sum;
+}
+// CHECK-LABEL: define {{.*}}@column(
+// CHECK-NOT: pollyrs_rt_release(
+// CHECK: call void @pollyrs_rt_access(ptr %pollyrs.hold, ptr %{{[^,]+}}, i64 8, i64 800, i64 %{{[^,]+}}, i32 0)

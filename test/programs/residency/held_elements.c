@@ -1,9 +1,10 @@
-// Single elements that the program reads and writes between loop nests: a pivot, a residual, the half of a number, a store that may be to the array.
+// Single elements that the program reads and writes between loop nests: a pivot, a residual, the half of a number, columns, a store that may be to the array.
 // ARGS: 37
 // ARGS: 0
 // ARGS: 1
 // ARGS: 2
 // ARGS: 190
+// ARGS: 310
 // OFFLOAD: yes
 #include "example.h"
 
@@ -69,6 +70,40 @@ __attribute__((noinline)) static void mark(int n, double *a, double *marks, int 
   }
 }
 
+// Loops of the program go through a column, backwards through another one, through parts of numbers, and stop early.
+__attribute__((noinline)) static double reflect(int n, double *restrict a, int steps) {
+  double all = 0;
+  for (int k = 0; k < steps; k++) {
+    double sum = 0, back = 1;
+    for (int i = k; i < n; i++)
+      sum += a[i * n + k] * a[i * n + k];
+    for (int i = n - 1; i > k; i--)
+      back = back * 0.5 + a[i * n + n - 1];
+    unsigned char bits = 0;
+    for (int i = 0; i < n; i++)
+      bits ^= ((unsigned char *)(a + (long)i * n + k))[3];
+    for (int i = 0; i < n; i++)
+      if (a[i * n + k] > sum)
+        break;
+      else
+        back += 0.25;
+    sum = sqrt(sum) + 1;
+    if (a[k * n + k] > 0)
+      sum = -sum;
+    for (int i = k; i < n; i++)
+      a[i * n + k] /= sum;
+    for (int j = k + 1; j < n; j++) {
+      double t = 0;
+      for (int i = k; i < n; i++)
+        t += a[i * n + k] * a[i * n + j];
+      for (int i = k; i < n; i++)
+        a[i * n + j] += t * a[i * n + k];
+    }
+    all += sum + back + bits;
+  }
+  return all;
+}
+
 int main(int argc, char **argv) {
   int n = (int)example_arg(argc, argv, 1, 37), steps = n < 7 ? n : 7;
   size_t count = (size_t)n * n;
@@ -84,6 +119,8 @@ int main(int argc, char **argv) {
   printf("%.17g\n", n > 2 ? smooth(n, b, c, steps) : 0.0);
   example_print("b", b, count);
   example_print("c", c, count);
+  printf("%.17g\n", n > 2 ? reflect(n, b, n < 40 ? n : 5) : 0.0);
+  example_print("b", b, count);
   double marks[8] = {0};
   mark(n, a, marks, steps);
   mark(n, a, n > 2 ? a + 3 : marks, steps);

@@ -36,7 +36,10 @@ pub enum What {
     },
     /// Behind a look the program reads some bytes of X.
     Look {
-        bytes: (u64, u64),
+        first: u64,
+        bytes: u64,
+        step: i64,
+        times: u64,
     },
     /// The program says which byte it writes, and does.
     Store {
@@ -221,8 +224,10 @@ pub fn all() -> Vec<Event> {
     add("the program writes X[2]".into(), host(0, 0, 1, X, vec![2]));
     add("the program writes Y".into(), host(0, 0, 2, Y, vec![6, 7]));
     add("the original loop runs".into(), host(0, u32::MAX, u32::MAX, (0, 8), vec![0, 4, 7]));
-    for bytes in [(0, 1), (3, 5)] {
-        add(format!("the program looks at X[{}..{}]", bytes.0, bytes.1), What::Look { bytes });
+    for (first, bytes, step, times) in [(0, 1, 0, 0), (3, 2, 0, 0), (0, 1, 2, 2), (5, 1, -2, 1)] {
+        let name =
+            format!("the program looks at X[{first}..{}], {times} times more by {step}", first + bytes);
+        add(name, What::Look { first, bytes, step, times });
     }
     for at in [3, 6] {
         add(format!("the program stores to byte {at}"), What::Store { at });

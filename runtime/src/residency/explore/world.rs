@@ -9,6 +9,7 @@ use crate::base::error::{Error, Result};
 use crate::base::rows::Rows;
 use crate::base::shape::Shape;
 use crate::base::spans::Span;
+use crate::residency::Strip;
 use crate::residency::{Back, Carrier, Dirty, Place, Residency};
 
 /// What memory holds in which nobody wrote anything. No two values are the same, but where one is a copy of
@@ -144,8 +145,9 @@ impl Carrier<()> for Memory {
 
     fn bring(&mut self, results: &[Back<'_>], _writer: Option<()>) -> Result<()> {
         self.operation(false)?;
-        for Back { memory, offset, result, .. } in results {
-            for address in bytes_of(result.start, result.bytes, &result.shape) {
+        for Back { memory, offset, result, rows, .. } in results {
+            let shape = rows.map_or(result.shape.clone(), Shape::Rows);
+            for address in bytes_of(result.start, result.bytes, &shape) {
                 let (block, first) = self.block(memory + offset);
                 let at = first + (address - result.start) as usize;
                 let (value, lent) = (block.bytes[at], block.lent[at]);
@@ -255,10 +257,13 @@ impl World {
                 }
                 true
             }
-            What::Look { bytes } => {
-                let span = (BASE + bytes.0, BASE + bytes.1);
-                self.residency.look(&mut self.memory, span).map_err(|e| e.to_string())?;
-                self.read(bytes.0..bytes.1)?;
+            What::Look { first, bytes, step, times } => {
+                let strip = Strip::new(BASE + first, *bytes, *step, *times).ok_or("no strip")?;
+                self.residency.look(&mut self.memory, &strip).map_err(|e| e.to_string())?;
+                for time in 0..=*times {
+                    let first = first.wrapping_add_signed(step * time as i64);
+                    self.read(first..first + bytes)?;
+                }
                 true
             }
             What::Store { at } => {
