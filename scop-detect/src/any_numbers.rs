@@ -5,9 +5,11 @@
 //! not negative where it is read without a sign, the loop would be called offloaded and never run.
 //!
 //! What is taken from such a number is a parameter instead: `x / n`, its low bits, a remainder.
-//! `300 + 2 x - 10 (x / 5)` is `300 + 2 p` with `p = x - 5 (x / 5)`. What tells these numbers from sizes, of
-//! which `n - n % 4` is wanted as what it is, is a guess: it chooses parameters, and nothing that is proved
-//! or checked depends on it.
+//! `300 + 2 x - 10 (x / 5)` is `300 + 2 p` with `p = x - 5 (x / 5)`. So is the remainder of any number that
+//! no loop changes by a size: with rows of `n`, `a[k % n]` would be `a[-(k / n)][k]`, for `k < n` only.
+//!
+//! What tells these numbers from sizes, of which `n - n % 4` is wanted as what it is, is a guess: it chooses
+//! parameters, and nothing that is proved or checked depends on it.
 
 use crate::builder::Builder;
 use crate::fail::Stop;
@@ -100,7 +102,9 @@ impl Builder<'_> {
             let Some(Multiple { dividend, quotient, divisor, times }) = found else { continue };
             // A number of 32 bits is no parameter as a product, either.
             let narrow = matches!(divisor, Divisor::Value(_)) && self.is_scrambled(extended(dividend));
-            if !(narrow || self.may_be_any(dividend)) || !self.is_invariant(o) {
+            // What no loop changes is a place in a ring, or what is left of a size.
+            let settled = matches!(divisor, Divisor::Value(_)) && self.is_invariant(dividend);
+            if !(narrow || settled || self.may_be_any(dividend)) || !self.is_invariant(o) {
                 continue;
             }
             let by = i64::try_from(-times).ok().filter(|by| *by != 0)?;
