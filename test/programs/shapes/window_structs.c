@@ -4,7 +4,7 @@
 // ARGS: 1 1 3
 // ARGS: 40 33 1
 // OFFLOAD: partial
-// FALLBACK: stores to a value
+// FALLBACK: stores to the field
 // KERNELS: box
 // STAYS: changes: its stores reach the structure with its sizes
 #include "example.h"
