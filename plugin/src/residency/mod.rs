@@ -355,9 +355,8 @@ impl Cfg {
 /// The position of a block's end, where hoisted releases are.
 const END: usize = usize::MAX;
 
-/// In block order. `host`: gets what is done to memory
-/// outside of SCoPs, for callers that lend their holds; then what may do anything has a release wherever it
-/// is.
+/// In block order. `host`: gets what is done to memory outside of SCoPs, for callers that lend their holds;
+/// then what may do anything has a release wherever it is.
 fn releases(
     request: &Request<'_>,
     cfg: &Cfg,
