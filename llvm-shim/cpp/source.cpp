@@ -75,9 +75,10 @@ static DebugLoc authorsCall(const Function &F, unsigned Depth, unsigned &Left) {
   return Found;
 }
 
-// The place of a remark about `F` at an instruction, or about all of it.
-static DebugLoc remarkPlace(const Function &F, const Instruction *At) {
-  DebugLoc Place = At ? authorsPlace(At->getDebugLoc()) : DebugLoc();
+// The place of a remark about `F` at an instruction's debug location, or about all of it.
+static DebugLoc remarkPlace(const Function &F, LLVMMetadataRef At) {
+  const auto *Loc = At ? dyn_cast<DILocation>(unwrap(At)) : nullptr;
+  DebugLoc Place = Loc ? authorsPlace(DebugLoc(Loc)) : DebugLoc();
   unsigned Left = MaxCalls;
   if (Place && isLibrary(*Place))
     if (DebugLoc Call = authorsCall(F, MaxCallers, Left))
@@ -321,8 +322,8 @@ bool prs_ends_whole_row(LLVMBasicBlockRef BB) {
          });
 }
 
-bool prs_remark_place(LLVMValueRef FRef, LLVMValueRef AtRef, uint32_t *Line, uint32_t *Column, void *Ctx, prs_byte_sink Sink) {
-  DebugLoc Place = remarkPlace(*unwrap<Function>(FRef), dyn_cast_or_null<Instruction>(unwrap(AtRef)));
+bool prs_remark_place(LLVMValueRef FRef, LLVMMetadataRef At, uint32_t *Line, uint32_t *Column, void *Ctx, prs_byte_sink Sink) {
+  DebugLoc Place = remarkPlace(*unwrap<Function>(FRef), At);
   return sendLocation(Place, Line, Column, Ctx, Sink) || prs_function_location(FRef, Line, Column, Ctx, Sink);
 }
 
@@ -342,7 +343,7 @@ void prs_warning(LLVMContextRef Context, const uint8_t *Bytes, size_t Len) {
   unwrap(Context)->diagnose(DiagnosticInfoGeneric(Message, DS_Warning));
 }
 
-void prs_remark(LLVMValueRef FRef, uint32_t Kind, const uint8_t *NameBytes, size_t NameLen, LLVMValueRef AtRef,
+void prs_remark(LLVMValueRef FRef, uint32_t Kind, const uint8_t *NameBytes, size_t NameLen, LLVMMetadataRef At,
                 const uint8_t *MessageBytes, size_t MessageLen) {
   Function &F = *unwrap<Function>(FRef);
   if (F.isDeclaration())
@@ -350,7 +351,7 @@ void prs_remark(LLVMValueRef FRef, uint32_t Kind, const uint8_t *NameBytes, size
   std::string Name(reinterpret_cast<const char *>(NameBytes), NameLen);
   StringRef Message(reinterpret_cast<const char *>(MessageBytes), MessageLen);
   DiagnosticLocation Loc;
-  if (DebugLoc Place = remarkPlace(F, dyn_cast_or_null<Instruction>(unwrap(AtRef))))
+  if (DebugLoc Place = remarkPlace(F, At))
     Loc = DiagnosticLocation(Place);
   else if (DISubprogram *SP = F.getSubprogram())
     Loc = DiagnosticLocation(SP);

@@ -45,7 +45,7 @@ pub use effects::{
 };
 pub use error::ShimError;
 pub use inkwell::llvm_sys::prelude::{
-    LLVMBasicBlockRef, LLVMContextRef, LLVMModuleRef, LLVMTypeRef, LLVMValueRef,
+    LLVMBasicBlockRef, LLVMContextRef, LLVMMetadataRef, LLVMModuleRef, LLVMTypeRef, LLVMValueRef,
 };
 pub use loops::{PlainLoop, wants_remarks};
 pub use plugin::{PassEntry, RegisteredPass, host_options, register_passes};
@@ -53,7 +53,7 @@ pub use prepare::{CHECK, CONDITIONAL, ERRNO, Hoisting, INVARIANT, KEPT, ROW};
 pub use scev::{ScevExpr, ScevHandleRaw, ScevKind};
 pub use session::{Session, can_extend, link_needed, move_definitions, optimize, redirect};
 pub use source::{
-    RemarkKind, SourceLoc, block_location, emit_error, emit_warning, ends_whole_row, forbid_contraction,
-    function_location, location, remark, remark_place, source_name,
+    Place, RemarkKind, SourceLoc, block_location, emit_error, emit_warning, ends_whole_row,
+    forbid_contraction, function_location, location, remark, remark_place, source_name,
 };
 pub use version::{LiveOut, Versioned, version_region};

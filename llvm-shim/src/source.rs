@@ -1,6 +1,8 @@
 //! Where IR comes from in the source, and remarks that say so.
 
-use crate::{LLVMBasicBlockRef, LLVMContextRef, LLVMValueRef, sys};
+use crate::{LLVMBasicBlockRef, LLVMContextRef, LLVMMetadataRef, LLVMValueRef, sys};
+use inkwell::llvm_sys::core::LLVMIsAInstruction;
+use inkwell::llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
 use std::ffi::c_void;
 use std::fmt;
 
@@ -24,6 +26,25 @@ pub enum RemarkKind {
     Passed,
     Missed,
     Analysis,
+}
+
+/// An instruction's debug location, which outlives the instruction.
+#[derive(Copy, Clone, Debug)]
+pub struct Place(LLVMMetadataRef);
+
+impl Place {
+    /// `v`: an instruction. `None`: it has no location.
+    pub fn of(v: LLVMValueRef) -> Option<Place> {
+        // SAFETY: a live value; only instructions are asked.
+        let loc = unsafe {
+            if LLVMIsAInstruction(v).is_null() { return None } else { LLVMInstructionGetDebugLoc(v) }
+        };
+        (!loc.is_null()).then_some(Place(loc))
+    }
+
+    fn raw(at: Option<Place>) -> LLVMMetadataRef {
+        at.map_or(std::ptr::null_mut(), |p| p.0)
+    }
 }
 
 /// Of an instruction.
@@ -52,15 +73,15 @@ pub fn source_name(v: LLVMValueRef) -> Option<String> {
     (found && !name.is_empty()).then_some(name)
 }
 
-/// Emits an optimisation remark of pass `pollyrs` about `f`, located at the instruction `at`, or else at `f`.
-pub fn remark(f: LLVMValueRef, kind: RemarkKind, name: &str, at: Option<LLVMValueRef>, message: &str) {
+/// Emits an optimisation remark of pass `pollyrs` about `f`, located at `at`, or else at `f`.
+pub fn remark(f: LLVMValueRef, kind: RemarkKind, name: &str, at: Option<Place>, message: &str) {
     let kind = match kind {
         RemarkKind::Passed => 0,
         RemarkKind::Missed => 1,
         RemarkKind::Analysis => 2,
     };
-    let at = at.unwrap_or(std::ptr::null_mut());
-    // SAFETY: live function and instruction; C++ copies both strings.
+    let at = Place::raw(at);
+    // SAFETY: a live function; C++ copies both strings.
     unsafe { sys::prs_remark(f, kind, name.as_ptr(), name.len(), at, message.as_ptr(), message.len()) }
 }
 
@@ -73,9 +94,9 @@ pub fn ends_whole_row(block: LLVMBasicBlockRef) -> bool {
 
 /// Where [`remark`] puts a remark: of code that was inlined from a language's library, the place in the
 /// author's code; of a library's function, where the author's code calls it.
-pub fn remark_place(f: LLVMValueRef, at: Option<LLVMValueRef>) -> Option<SourceLoc> {
-    let at = at.unwrap_or(std::ptr::null_mut());
-    // SAFETY: live function and instruction; as above.
+pub fn remark_place(f: LLVMValueRef, at: Option<Place>) -> Option<SourceLoc> {
+    let at = Place::raw(at);
+    // SAFETY: a live function; as above.
     read_location(|line, column, ctx, sink| unsafe { sys::prs_remark_place(f, at, line, column, ctx, sink) })
 }
 

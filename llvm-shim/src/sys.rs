@@ -1,6 +1,6 @@
 //! The C functions of `cpp/`; layouts and constants mirror `cpp/shim.h` line by line.
 
-use crate::{LLVMBasicBlockRef, LLVMContextRef, LLVMModuleRef, LLVMValueRef};
+use crate::{LLVMBasicBlockRef, LLVMContextRef, LLVMMetadataRef, LLVMModuleRef, LLVMValueRef};
 use std::ffi::{c_char, c_void};
 
 /// Opaque C++ session.
@@ -381,7 +381,7 @@ unsafe extern "C" {
         kind: u32,
         name: *const u8,
         name_len: usize,
-        at: LLVMValueRef,
+        at: LLVMMetadataRef,
         message: *const u8,
         message_len: usize,
     );
@@ -389,7 +389,7 @@ unsafe extern "C" {
     pub fn prs_ends_whole_row(block: LLVMBasicBlockRef) -> bool;
     pub fn prs_remark_place(
         f: LLVMValueRef,
-        at: LLVMValueRef,
+        at: LLVMMetadataRef,
         line: *mut u32,
         column: *mut u32,
         ctx: *mut c_void,

@@ -83,6 +83,7 @@ pub fn rewrite(
 ) -> Result<(), PluginError> {
     let Rewrite { session, .. } = *with;
     let mut added = Vec::new();
+    let seen: Vec<_> = compiled.iter().map(|c| remarks::Seen::of(&c.scop)).collect();
     let result = rewrite_clone(with, (clone, &ir::name_of(f)), compiled, &mut added);
     if let Err(e) = result {
         for kernel in added {
@@ -92,8 +93,8 @@ pub fn rewrite(
         }
         return Err(e);
     }
-    for c in compiled.iter() {
-        remarks::offloaded(with.options, f, c);
+    for (c, seen) in compiled.iter().zip(&seen) {
+        remarks::offloaded(with.options, f, c, seen);
     }
     Phase::Adoption.time(|| session.adopt_body(f, clone))?;
     // The function's parameters and its callers' call sites promise no more than the run-time library keeps.

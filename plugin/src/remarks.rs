@@ -9,7 +9,7 @@ use crate::ir::{instructions, name_of};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_codegen_ptx::ImageKind;
-use pollyrs_llvm_shim::{RemarkKind, callee, ends_whole_row, location, remark, remark_place};
+use pollyrs_llvm_shim::{Place, RemarkKind, callee, ends_whole_row, location, remark, remark_place};
 use pollyrs_schedule::Placement;
 use pollyrs_scop::{Array, ArrayKind, Code, Location, RejectReason, Rejection, Scop};
 use pollyrs_tuning::{Entry, remark as record};
@@ -41,14 +41,27 @@ fn conditions(scop: &Scop) -> String {
     if all.is_empty() { String::new() } else { format!(", where {}", all.join(" and ")) }
 }
 
+/// What remarks on an offloaded SCoP say of the working copy. Rewriting the copy may erase what it is read
+/// from.
+pub struct Seen {
+    at: Option<Place>,
+    conditions: String,
+}
+
+impl Seen {
+    /// Before the working copy is rewritten.
+    pub fn of(scop: &Scop) -> Seen {
+        let at = scop.region.blocks.iter().find_map(|b| {
+            let mut all = instructions(b.address() as LLVMBasicBlockRef).into_iter();
+            all.find(|i| matches(*i, scop.location.as_ref()))
+        });
+        Seen { at: at.and_then(Place::of), conditions: conditions(scop) }
+    }
+}
+
 /// `-Rpass=pollyrs` for an offloaded SCoP, `-Rpass-analysis=pollyrs` for what it assumes.
-pub fn offloaded(with: &Options, f: LLVMValueRef, c: &Compiled) {
-    let scop = &c.scop;
-    let at = scop.region.blocks.iter().find_map(|b| {
-        instructions(b.address() as LLVMBasicBlockRef)
-            .into_iter()
-            .find(|i| matches(*i, scop.location.as_ref()))
-    });
+pub fn offloaded(with: &Options, f: LLVMValueRef, c: &Compiled, seen: &Seen) {
+    let (scop, at) = (&c.scop, seen.at);
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let memory = scop.arrays.iter().filter(|a| matches!(a.kind, ArrayKind::Memory { .. })).count();
     let private = c.mapped.placement.iter().filter(|p| **p == Placement::Private).count();
@@ -63,7 +76,7 @@ pub fn offloaded(with: &Options, f: LLVMValueRef, c: &Compiled) {
     if private > 0 {
         message.push_str(&format!(", {}", count(private, "private scalar")));
     }
-    message.push_str(&conditions(scop));
+    message.push_str(&seen.conditions);
     let about = About { details: details::of(with, c), ..About::default() };
     told(with, f, (RemarkKind::Passed, Code::Offloaded), at, &message, about);
     if let Some(code) = &c.code {
@@ -128,7 +141,7 @@ pub fn offloaded(with: &Options, f: LLVMValueRef, c: &Compiled) {
 }
 
 /// `-Rpass-analysis=pollyrs`: which devices have code of their own, and what the driver is left to compile.
-fn device_code(with: &Options, f: LLVMValueRef, at: Option<LLVMValueRef>, code: &DeviceCode) {
+fn device_code(with: &Options, f: LLVMValueRef, at: Option<Place>, code: &DeviceCode) {
     let list = |kind: ImageKind| {
         let archs = code.images.iter().filter(|i| i.kind == kind).map(|i| format!("sm_{}", i.arch));
         archs.rev().collect::<Vec<_>>().join(", ")
@@ -158,7 +171,7 @@ fn repeated(c: &Compiled) -> bool {
 /// `-Rpass-missed=pollyrs` for a refusal. `clone` is where the instructions are.
 pub fn rejected(with: &Options, f: LLVMValueRef, clone: LLVMValueRef, r: &Rejection) {
     let place = r.location.as_ref().or(r.loop_location.as_ref());
-    let at = place.and_then(|_| find(clone, place));
+    let at = place.and_then(|_| find(clone, place)).and_then(Place::of);
     let mut message = format!("not offloaded: {r}");
     if let (Some(l), Some(at)) = (&r.loop_location, &r.location)
         && l != at
@@ -224,14 +237,7 @@ struct About {
     depth: u32,
 }
 
-fn emit(
-    with: &Options,
-    f: LLVMValueRef,
-    kind: RemarkKind,
-    code: Code,
-    at: Option<LLVMValueRef>,
-    message: &str,
-) {
+fn emit(with: &Options, f: LLVMValueRef, kind: RemarkKind, code: Code, at: Option<Place>, message: &str) {
     told(with, f, (kind, code), at, message, About::default());
 }
 
@@ -240,7 +246,7 @@ fn told(
     with: &Options,
     f: LLVMValueRef,
     (kind, code): (RemarkKind, Code),
-    at: Option<LLVMValueRef>,
+    at: Option<Place>,
     message: &str,
     about: About,
 ) {
