@@ -41,7 +41,7 @@ pub const BUGS: [(&str, &str); 23] = [
 
 /// Mistakes in the books of what stays on the device ([`crate::residency`]), which the exploration of all its
 /// states has to find.
-pub const MISTAKES: [(&str, &str); 19] = [
+pub const MISTAKES: [(&str, &str); 20] = [
     ("shared", "arrays of one execution share memory although one reads what the other writes"),
     ("copied-over", "results of windows do not come back before all of their range is copied in"),
     ("late-snapshot", "what is valid stays valid when a snapshot begins"),
@@ -51,6 +51,7 @@ pub const MISTAKES: [(&str, &str); 19] = [
     ("forgotten", "a result is forgotten"),
     ("overwritten", "what was overwritten past an entry stays valid there"),
     ("cut-results", "results stay where what is valid is cut"),
+    ("room", "results that go because there is no room for them are forgotten"),
     ("failed", "what a failed execution left stays"),
     ("kept-written", "what the program writes stays on the device"),
     ("discarded", "what lies in a freed object and perhaps in another is forgotten"),

@@ -28,7 +28,19 @@ impl<W: Copy> Residency<W> {
                 self.bring_back(carrier, |i| i == at)?;
             }
         }
-        Ok(())
+        self.make_room(carrier)
+    }
+
+    /// Where there are too many entries, those that the execution did not use go.
+    fn make_room(&mut self, carrier: &mut dyn Carrier<W>) -> Result<()> {
+        if self.entries.len() <= self.most {
+            return Ok(());
+        }
+        let idle: Vec<bool> = self.entries.iter().map(|entry| !entry.in_use()).collect();
+        if skips("room") {
+            self.entries.iter_mut().zip(&idle).filter(|(_, idle)| **idle).for_each(|(e, _)| e.dirty.clear());
+        }
+        self.drop_entries(carrier, |i| idle[i])
     }
 
     fn keep(&mut self, writer: W, array: &Array) {

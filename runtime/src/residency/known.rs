@@ -99,7 +99,7 @@ mod tests {
             loose: None,
             _pin: crate::memory::packed::Pin::default(),
         };
-        Residency { entries: vec![entry], depth: 0 }
+        Residency { entries: vec![entry], depth: 0, most: 1 }
     }
 
     #[test]

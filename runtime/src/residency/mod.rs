@@ -68,6 +68,10 @@ use crate::residency::masks::Masks;
 /// Results of different shapes that an entry keeps; more come back.
 const MAX_DIRTY: usize = 8;
 
+/// Entries that stay behind an execution; beyond, those that it did not use go. Each event looks at all of
+/// them: an interpreter that runs for an hour may touch a million objects in one activation.
+const MAX_ENTRIES: usize = 256;
+
 /// Bytes that the device wrote.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Dirty {
@@ -170,11 +174,13 @@ pub struct Residency<W> {
     entries: Vec<Entry<W>>,
     /// Of the activation that uses it now.
     depth: usize,
+    /// See [`MAX_ENTRIES`].
+    most: usize,
 }
 
 impl<W> Default for Residency<W> {
     fn default() -> Self {
-        Residency { entries: Vec::new(), depth: 0 }
+        Residency::limited(MAX_ENTRIES)
     }
 }
 
@@ -293,6 +299,11 @@ impl<W> Entry<W> {
 }
 
 impl<W> Residency<W> {
+    /// With so many entries at most that an execution did not use.
+    fn limited(most: usize) -> Residency<W> {
+        Residency { entries: Vec::new(), depth: 0, most }
+    }
+
     /// Whether nothing is on the device.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()

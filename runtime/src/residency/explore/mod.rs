@@ -34,12 +34,12 @@ struct Explored {
     failure: Option<(Vec<String>, String)>,
 }
 
-/// Follows all events up to a depth, or until so many states are known, or the first failure.
-fn explore(events: &[Event], depth: usize, most: usize) -> Explored {
+/// Follows all events from `begin` up to a depth, or until so many states are known, or the first failure.
+fn explore(begin: World, events: &[Event], depth: usize, most: usize) -> Explored {
     let mut seen = HashSet::new();
     // For each state how it came about: the one before and the event.
     let mut ways: Vec<(usize, usize)> = vec![(0, 0)];
-    let mut level: Vec<(usize, World)> = vec![(0, World::default())];
+    let mut level: Vec<(usize, World)> = vec![(0, begin)];
     let mut explored = Explored { states: 1, transitions: 0, depth: 0, failure: None };
     seen.insert(level[0].1.key());
     while explored.depth < depth && !level.is_empty() {
@@ -88,10 +88,10 @@ mod tests {
     use crate::base::planted::{MISTAKE, MISTAKES};
 
     /// Explores and says how far that went.
-    fn expect_no_failure(depth: usize, most: usize) {
+    fn expect_no_failure(begin: World, depth: usize, most: usize) {
         let events = all();
         let begun = Instant::now();
-        let explored = explore(&events, depth, most);
+        let explored = explore(begin, &events, depth, most);
         println!(
             "{} events, {} states, {} transitions, all up to depth {}, {:.1} s",
             events.len(),
@@ -108,7 +108,13 @@ mod tests {
 
     #[test]
     fn no_sequence_of_events_breaks_an_invariant() {
-        expect_no_failure(4, usize::MAX);
+        expect_no_failure(World::default(), 4, usize::MAX);
+    }
+
+    #[test]
+    fn nothing_is_lost_where_there_is_no_room() {
+        expect_no_failure(World::limited(0), 4, usize::MAX);
+        expect_no_failure(World::limited(1), 4, usize::MAX);
     }
 
     /// Minutes, and some gigabytes of memory:
@@ -116,7 +122,7 @@ mod tests {
     #[test]
     #[ignore]
     fn longer_sequences_break_none() {
-        expect_no_failure(5, 4_000_000);
+        expect_no_failure(World::default(), 5, 4_000_000);
     }
 
     #[test]
@@ -125,7 +131,8 @@ mod tests {
         let mut missed = Vec::new();
         for (mistake, what) in MISTAKES {
             MISTAKE.with(|planted| planted.set(mistake));
-            let explored = explore(&events, 4, usize::MAX);
+            let begin = if mistake == "room" { World::limited(1) } else { World::default() };
+            let explored = explore(begin, &events, 4, usize::MAX);
             match explored.failure {
                 Some((events, problem)) => println!("{mistake}: {problem}, after: {}", events.join("; ")),
                 None => missed.push(format!("{mistake} ({what}), {} states", explored.states)),

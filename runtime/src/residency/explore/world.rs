@@ -205,14 +205,23 @@ pub struct World {
 
 impl Default for World {
     fn default() -> Self {
-        let values = std::array::from_fn(|at| at as u32 + 1);
-        let memory = Memory { host: values, ..Memory::default() };
-        let last = BYTES as u32;
-        World { residency: Residency::default(), memory, truth: values, last, depth: 0, touches: false }
+        World::with(Residency::default())
     }
 }
 
 impl World {
+    /// With so many entries at most that an execution did not use.
+    pub fn limited(entries: usize) -> World {
+        World::with(Residency::limited(entries))
+    }
+
+    fn with(residency: Residency<()>) -> World {
+        let values = std::array::from_fn(|at| at as u32 + 1);
+        let memory = Memory { host: values, ..Memory::default() };
+        let last = BYTES as u32;
+        World { residency, memory, truth: values, last, depth: 0, touches: false }
+    }
+
     fn fresh(&mut self) -> u32 {
         self.last += 1;
         self.last
