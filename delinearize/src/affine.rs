@@ -5,7 +5,7 @@ use crate::{Blocked, DelinearizeError, Origin, Problem, Shape};
 use pollyrs_isl as isl;
 use pollyrs_isl::DimType;
 
-type Result<T> = std::result::Result<T, DelinearizeError>;
+pub(crate) type Result<T> = std::result::Result<T, DelinearizeError>;
 
 /// The offsets in elements. Every coefficient must be a multiple of the element size: an offset that is one
 /// for some other reason, such as `2*i*(i+1)` for an element of four bytes, is not affine anyway.

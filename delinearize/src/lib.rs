@@ -21,8 +21,10 @@
 //! cases).
 
 mod affine;
+mod condition;
 mod known;
 mod poly;
+mod quotient;
 mod residue;
 mod search;
 mod shapes;

@@ -12,15 +12,14 @@
 //! right where all sizes are alike: `A[i * s + i + j]` for `i + j < m` is a matrix with rows of `s`, not one
 //! with rows of `s + 1`, where `j` would have to stay below `s - i`.
 
-use crate::affine;
+use crate::affine::{self, Result};
 use crate::poly::{Polynomial, Symbol};
+use crate::quotient;
 use crate::shapes::{self, Sizes};
 use crate::typical::Typical;
 use crate::view::{self, Executed, View};
 use crate::{Blocked, DelinearizeError, Origin, Problem, Shape};
 use std::collections::BTreeSet;
-
-type Result<T> = std::result::Result<T, DelinearizeError>;
 
 /// Views derived with isl for one problem at most, a bound on compile time.
 const MAX_VIEWS: usize = 24;
@@ -105,7 +104,7 @@ fn stuck(problem: &Problem, offsets: &[Polynomial]) -> DelinearizeError {
             .collect();
         let mut shapes = shapes::guesses(&without, false).into_iter();
         if without.iter().all(Polynomial::is_affine)
-            || shapes.any(|sizes| view::divide(&without, &sizes, false).is_some())
+            || shapes.any(|sizes| quotient::divide(&without, &sizes, false).is_some())
         {
             let mut culprits = offsets.iter().enumerate().flat_map(|(n, o)| {
                 products(o).into_iter().filter(holds).map(move |t| (n, t)).collect::<Vec<_>>()
@@ -171,7 +170,7 @@ impl<'a> Search<'a> {
             if self.tried.len() >= MAX_VIEWS {
                 break;
             }
-            let Some((sizes, subscripts)) = view::divide(self.offsets, guess, adjust) else { continue };
+            let Some((sizes, subscripts)) = quotient::divide(self.offsets, guess, adjust) else { continue };
             if self.tried.iter().any(|t| t.sizes == sizes) {
                 continue;
             }
@@ -222,7 +221,7 @@ impl<'a> Search<'a> {
         let Some(view) = self.weakest.0.take() else { return Ok(None) };
         let plain: Sizes = view.sizes.iter().map(without_number).collect();
         if plain != view.sizes
-            && let Some((sizes, subscripts)) = view::divide(self.offsets, &plain, true)
+            && let Some((sizes, subscripts)) = quotient::divide(self.offsets, &plain, true)
             && let Some(other) = self.wide.view(&sizes, &subscripts, None)?
             && other.max_pieces() <= view.max_pieces()
             && self.wide.typical(&other)? == Typical::Equal

@@ -4,13 +4,12 @@
 //! descriptor: in rows of `n` it is right for `lb = 0` only, in rows of `n - 1` and three pieces for many
 //! `lb` and `lc`. Sizes are alike, but `lb` is none: the former is what the program means.
 
+use crate::affine::Result;
 use crate::poly::{Polynomial, Symbol};
 use crate::view::{Executed, View};
-use crate::{DelinearizeError, Problem};
+use crate::Problem;
 use pollyrs_isl as isl;
 use std::collections::BTreeSet;
-
-type Result<T> = std::result::Result<T, DelinearizeError>;
 
 /// A loop of fewer iterations than this is one for trivial sizes, unless it never has more.
 pub(crate) const FEW: i64 = 3;

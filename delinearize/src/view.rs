@@ -1,8 +1,7 @@
 //! A guessed shape made into a view: subscripts by division, multiples of sizes put right, and the exact
 //! condition.
 //!
-//! **Division** (Section 13.3, step 3): the offset divided by the innermost size leaves the innermost
-//! subscript as remainder; the quotient is divided by the next size, and so on.
+//! Subscripts come by division ([`crate::quotient`]).
 //!
 //! **Multiples of a size** (Section 13.3.2): `A[0][M - 1]` divides to `A[1][-1]`. For every number `k`,
 //! `A[.., f - k, k*s + g, ..]` is the same address as `A[.., f, g, ..]`; for one iteration one `k` only is
@@ -20,34 +19,22 @@
 //! Where something is executed that includes `d_k > 0`. isl projects integer points exactly, so the condition
 //! is neither too weak nor too strong.
 
-use crate::affine::to_pw_aff;
-use crate::poly::{Polynomial, Symbol, gcd};
+use crate::affine::{Result, to_pw_aff};
+use crate::poly::Polynomial;
 use crate::shapes::Sizes;
-use crate::typical::{End, UNLIKE, ends, origins};
+use crate::typical::{End, ends, origins};
 use crate::{DelinearizeError, Problem};
 use pollyrs_isl as isl;
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
-
-type Result<T> = std::result::Result<T, DelinearizeError>;
 
 /// Largest multiple of a size moved between neighbouring dimensions (`k_l`, `k_u` of the paper, which tries
 /// one).
 const MAX_MULTIPLE: i128 = 2;
 /// An access in more pieces than this (two dimensions of three) gets a condition instead.
 const MAX_PIECES: usize = 9;
-/// A condition of more cases than this is replaced by a stronger one without cases, where there is one. Each
-/// check at run time, and each set that it is intersected with before, has them all.
-const MAX_CASES: u32 = 3;
-
 /// A domain of more parts (of cases that other branches leave over) is taken as one for conditions.
 const MAX_PARTS: u32 = 2;
-
-/// Conditions of a part that are looked at one by one.
-const MAX_WIDENED: usize = 12;
-
-/// A condition of more parts than this is left as isl gives it.
-const MAX_TIDY: usize = 12;
 
 /// Subscripts on a part of an access's iterations.
 #[derive(Clone, Debug)]
@@ -190,74 +177,6 @@ impl View {
         let mut all = self.pieces.iter().flatten();
         let first = all.next();
         all.any(|p| first.is_some_and(|f| f.moved != p.moved))
-    }
-}
-
-/// Subscripts of all accesses in the shape `sizes`, `None` where one is not affine in 64 bits. With `adjust`,
-/// the sizes may be multiplied by common divisors of the subscripts.
-pub(crate) fn divide(
-    offsets: &[Polynomial],
-    sizes: &Sizes,
-    adjust: bool,
-) -> Option<(Sizes, Vec<Vec<Polynomial>>)> {
-    // The symbol in which a size is divided by matters for subscripts that contain other symbols of it.
-    let variants = sizes.iter().map(|s| s.symbols().len()).max().unwrap_or(1).max(1);
-    let mut found = (0..variants).find_map(|v| {
-        let all: Option<Vec<_>> = offsets.iter().map(|o| divide_one(o, sizes, v)).collect();
-        Some((sizes.clone(), all?))
-    })?;
-    if adjust {
-        scale_sizes(&mut found.0, &mut found.1);
-    }
-    let fits = |p: &Polynomial| p.terms().all(|(_, c)| i64::try_from(c).is_ok());
-    (found.0.iter().all(fits) && found.1.iter().flatten().all(fits)).then_some(found)
-}
-
-fn divide_one(offset: &Polynomial, sizes: &Sizes, variant: usize) -> Option<Vec<Polynomial>> {
-    let mut rest = offset.clone();
-    let mut inner = Vec::new();
-    for size in sizes.iter().rev() {
-        let mut symbols: Vec<Symbol> = size.symbols().into_iter().collect();
-        let coefficient = |s: &Symbol| size.powers_of(*s).get(&1).map_or(0, |c| c.content());
-        symbols.sort_by_key(coefficient);
-        let (q, r) = match symbols.get(variant % symbols.len().max(1)) {
-            Some(x) => rest.div_rem_in(size, *x)?,
-            None => rest.div_rem(size)?,
-        };
-        if !r.is_affine() {
-            return None;
-        }
-        inner.push(r);
-        rest = q;
-    }
-    inner.push(rest);
-    inner.reverse();
-    inner[0].is_affine().then_some(inner)
-}
-
-/// Sizes `b*P` (Section 13.3.3): where all subscripts of dimension `k` are multiples of `g`, they are divided
-/// by it, the size of `k + 1` is multiplied by it, and (what the paper leaves out) the size of `k` is divided
-/// by it, so `g` must divide that too. It weakens the condition on `k + 1` and keeps the one on `k`.
-fn scale_sizes(sizes: &mut Sizes, subscripts: &mut [Vec<Polynomial>]) {
-    for k in 0..sizes.len() {
-        let mut g = subscripts.iter().fold(0, |g, f| gcd(g, f[k].content()));
-        if k > 0 {
-            g = gcd(g, sizes[k - 1].content());
-        }
-        if g <= 1 {
-            continue;
-        }
-        for f in subscripts.iter_mut() {
-            if let Some(q) = f[k].div_exact_constant(g) {
-                f[k] = q;
-            }
-        }
-        if k > 0
-            && let Some(q) = sizes[k - 1].div_exact_constant(g)
-        {
-            sizes[k - 1] = q;
-        }
-        sizes[k] = sizes[k].scale(g);
     }
 }
 
@@ -669,120 +588,11 @@ impl<'a> Executed<'a> {
             })
             .collect()
     }
-
-    /// The condition of a view, gisted against the context.
-    pub fn assumption(&self, view: &View) -> Result<isl::Set> {
-        if view.is_unconditional()? {
-            return Ok(isl::Set::universe(self.params.clone())?);
-        }
-        // Where nothing is executed the view is right, and elsewhere that need not be said again: a union of
-        // `nothing is executed` with the condition simplified for the rest is shorter than what the
-        // subtraction gives.
-        let right = self.context.clone().subtract(view.violations.clone())?.coalesce()?;
-        let right = right.gist(self.any.clone())?.union(self.any.clone().complement()?)?;
-        let right = right.gist(self.context.clone())?.coalesce()?;
-        tidy(right)
-    }
-
-    /// What to check in place of `assumption`: that, or if it has many cases what makes the view right if all
-    /// accesses are executed, and also otherwise; no union, and it holds for sizes that are alike. (For each
-    /// loop `it does not run, or its accesses fit`: of several loops with sizes of their own that is a case
-    /// for each set of loops.)
-    pub fn check(&self, view: &View, assumption: &isl::Set) -> Result<isl::Set> {
-        let simpler = if assumption.n_basic_set()? > MAX_CASES { self.all_fit(view)? } else { None };
-        Ok(simpler.unwrap_or_else(|| assumption.clone()))
-    }
-
-    fn all_fit(&self, view: &View) -> Result<Option<isl::Set>> {
-        let mut all = self.context.clone();
-        for d in &self.domains {
-            all = all.intersect(d.clone().params()?)?;
-        }
-        let typical = self.alike(all.clone(), UNLIKE, false)?;
-        let fits = all.clone().subtract(view.violations.clone())?;
-        // Without saying that all are executed if that is not needed.
-        for simple in [fits.clone().gist(all)?, fits.gist(self.context.clone())?] {
-            let (mut usual, mut others) = (None, Vec::new());
-            for part in simple.coalesce()?.basic_sets()? {
-                let part = isl::Set::from_basic_set(part)?;
-                if !part.clone().intersect(self.context.clone())?.is_disjoint(&view.violations)? {
-                    continue;
-                }
-                match &usual {
-                    None if !part.is_disjoint(&typical)? => usual = Some(part),
-                    _ => others.push(part),
-                }
-            }
-            let Some(usual) = usual else { continue };
-            let usual = self.widened(usual, view)?;
-            // A row of `min(m, 40)` is 40 or `m` long: of two cases both are checked for.
-            return match &others[..] {
-                [other] => Ok(Some(usual.union(self.widened(other.clone(), view)?)?.coalesce()?)),
-                _ => Ok(Some(usual)),
-            };
-        }
-        Ok(None)
-    }
-
-    /// `part` without the constraints that the view is right without: of what is known to be unequal
-    /// (`x < y or x > y`) a part has one side.
-    fn widened(&self, part: isl::Set, view: &View) -> Result<isl::Set> {
-        let mut kept = part.basic_set_list()?.to_vec()?.iter().try_fold(Vec::new(), |mut all, b| {
-            all.extend(b.constraints()?);
-            Ok::<_, isl::Error>(all)
-        })?;
-        let joined = |constraints: &[isl::Constraint]| -> Result<isl::Set> {
-            let mut set = isl::Set::universe(part.space()?)?;
-            for c in constraints {
-                set = set.intersect(isl::Set::from_basic_set(isl::BasicSet::from_constraint(c.clone())?)?)?;
-            }
-            Ok(set)
-        };
-        if kept.len() > MAX_WIDENED {
-            return Ok(part);
-        }
-        let (mut at, mut widest) = (0, part.clone());
-        while at < kept.len() {
-            let mut fewer = kept.clone();
-            fewer.remove(at);
-            let wider = joined(&fewer)?;
-            if wider.clone().intersect(self.context.clone())?.is_disjoint(&view.violations)? {
-                (kept, widest) = (fewer, wider);
-            } else {
-                at += 1;
-            }
-        }
-        Ok(widest)
-    }
 }
 
 /// What is outside of the dimension `at`, of this size.
 fn beyond(piece: &Piece, at: usize, size: &Polynomial) -> Halves {
     halves(&piece.subscripts[at], &Polynomial::default(), size)
-}
-
-/// The same set with each part cut to what the others do not say: subtraction makes parts disjoint
-/// (`n <= 0 or (n > 0 and m <= s)`), which a run-time check need not be. For a part `B` and the rest `R`,
-/// `gist(B, complement of R)` is `B` outside `R`, and inside `R` nothing matters.
-fn tidy(set: isl::Set) -> Result<isl::Set> {
-    let mut parts =
-        set.basic_sets()?.into_iter().map(isl::Set::from_basic_set).collect::<isl::Result<Vec<_>>>()?;
-    if parts.len() < 2 || parts.len() > MAX_TIDY {
-        return Ok(set);
-    }
-    parts.sort_by_cached_key(|s| s.to_string());
-    for n in 0..parts.len() {
-        let mut rest = isl::Set::empty(set.space()?)?;
-        for (_, p) in parts.iter().enumerate().filter(|(m, _)| *m != n) {
-            rest = rest.union(p.clone())?;
-        }
-        parts[n] = parts[n].clone().gist(rest.complement()?)?;
-    }
-    let mut tidied = isl::Set::empty(set.space()?)?;
-    for p in parts {
-        tidied = tidied.union(p)?;
-    }
-    Ok(tidied.coalesce()?)
 }
 
 /// Whether the violations `a` are fewer than `b`; anything is fewer than nothing known.

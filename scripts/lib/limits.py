@@ -16,7 +16,7 @@ LINES, PARAMETERS = 100, 6
 # Tables that are longer: a case a line, and nothing that decides.
 TABLES = {"scop/src/reject.rs": "fmt", "scop/src/print.rs": "fmt", "runtime/src/residency/explore/events.rs": "all"}
 # Functions that a header or a library gives their parameters.
-GIVEN = {"runtime/src/interface.rs": ("pollyrs_rt_inspect_held", "pollyrs_rt_rows_leave")}
+GIVEN = {"runtime/src/interface/inspections.rs": ("pollyrs_rt_inspect_held", "pollyrs_rt_rows_leave")}
 
 # A test that is one story, its steps in order.
 TESTS = re.compile(r"(^|/)tests?/|_tests?\.rs$|/testing\.rs$|/tests\.rs$")

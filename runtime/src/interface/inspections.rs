@@ -1,0 +1,168 @@
+//! What is looked at before an execution: tables of rows, and the ranges of subscripts that data chooses.
+
+use std::ffi::c_void;
+
+use super::residency::with_frame;
+use crate::base::caller::Errno;
+use crate::base::error;
+use crate::cost::inspections;
+use crate::hold::asked;
+use crate::memory::{inspect, row_table};
+use crate::process::registry;
+use crate::residency::Found;
+
+/// `pollyrs_rt_rows`.
+#[unsafe(no_mangle)]
+pub extern "C" fn pollyrs_rt_rows(
+    first: *const c_void,
+    last: *const c_void,
+    step: i64,
+    unit: i64,
+) -> row_table::Rows {
+    let _errno = Errno::kept();
+    row_table::look(first, last, step, unit)
+}
+
+/// `pollyrs_rt_rows_anywhere`.
+#[unsafe(no_mangle)]
+pub extern "C" fn pollyrs_rt_rows_anywhere(
+    first: *const c_void,
+    last: *const c_void,
+    step: i64,
+    unit: i64,
+    low: i64,
+    high: i64,
+) -> row_table::Rows {
+    let _errno = Errno::kept();
+    row_table::anywhere(first, last, (step, unit), (low, high))
+}
+
+/// `pollyrs_rt_row_length`.
+#[unsafe(no_mangle)]
+pub extern "C" fn pollyrs_rt_row_length(
+    first: *const c_void,
+    last: *const c_void,
+    step: i64,
+    behind: i64,
+) -> i64 {
+    let _errno = Errno::kept();
+    row_table::length(first, last, step, behind)
+}
+
+/// `pollyrs_rt_common_length`.
+#[unsafe(no_mangle)]
+pub extern "C" fn pollyrs_rt_common_length(first: *const c_void, last: *const c_void, step: i64) -> i64 {
+    let _errno = Errno::kept();
+    row_table::common(first, last, step)
+}
+
+/// `pollyrs_rt_most`.
+#[unsafe(no_mangle)]
+pub extern "C" fn pollyrs_rt_most(first: *const c_void, last: *const c_void, step: i64, bytes: i64) -> i64 {
+    let _errno = Errno::kept();
+    row_table::most(first, last, step, bytes)
+}
+
+/// `pollyrs_rt_rows_leave`.
+#[unsafe(no_mangle)]
+pub extern "C" fn pollyrs_rt_rows_leave(
+    first: *const c_void,
+    last: *const c_void,
+    step: i64,
+    low: i64,
+    high: i64,
+    begin: *const c_void,
+    end: *const c_void,
+) -> i64 {
+    let _errno = Errno::kept();
+    i64::from(row_table::leave((first, last, step), (low, high), (begin, end)))
+}
+
+/// `pollyrs_rt_inspect`.
+///
+/// # Safety
+/// As the header says: `rows` and `ends` are valid; what is looked at need not be.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_inspect(
+    start: *const c_void,
+    rows: *const inspect::Rows,
+    element_bytes: u32,
+    ends: *mut [i64; 2],
+) -> i32 {
+    let _errno = Errno::kept();
+    // SAFETY: the caller's promise.
+    unsafe {
+        let look = || inspections::timed(|| inspect::gathered(start, &*rows, element_bytes));
+        answer(if is_worth(start, &*rows) { look() } else { Err(error::Error::Unreadable) }, ends)
+    }
+}
+
+/// Whether an inspection is worth its time.
+fn is_worth(start: *const c_void, rows: &inspect::Rows) -> bool {
+    let bytes = rows.counts.iter().fold(rows.bytes, |all, n| all.saturating_mul(*n));
+    inspections::is_worth(registry::config(), (start as u64, bytes))
+}
+
+/// What an inspection found, for the program.
+///
+/// # Safety
+/// `ends` is valid.
+unsafe fn answer(found: error::Result<(i64, i64)>, ends: *mut [i64; 2]) -> i32 {
+    let (seen, found) = match found {
+        Ok((low, high)) => (1, [low, high]),
+        Err(_) => {
+            // The original loop runs, and will do so again if nothing changes.
+            inspections::settle(true);
+            (0, [0, 0])
+        }
+    };
+    // SAFETY: the caller's promise.
+    unsafe { ends.write(found) };
+    seen
+}
+
+/// `pollyrs_rt_inspect_held`.
+///
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_inspect_held(
+    slot: *mut *mut c_void,
+    cache: *const c_void,
+    what: u32,
+    start: *const c_void,
+    rows: *const inspect::Rows,
+    element_bytes: u32,
+    ends: *mut [i64; 2],
+) -> i32 {
+    let _errno = Errno::kept();
+    // SAFETY: the caller's promise.
+    let rows = unsafe { &*rows };
+    if what & asked::FIRST != 0 {
+        asked::begin(cache as usize);
+    }
+    if !is_worth(start, rows) {
+        // SAFETY: the caller's promise.
+        return unsafe { answer(Err(error::Error::Unreadable), ends) };
+    }
+    let (question, mask) = ((start as u64, rows.words(), element_bytes), what & !asked::FIRST);
+    let part = rows.span(start);
+    let look = || {
+        let ends = inspections::timed(|| inspect::gathered(start, rows, element_bytes))?;
+        if let Some(part) = part {
+            asked::keep(cache as usize, Found { part, question, mask, ends });
+        }
+        Ok(ends)
+    };
+    let mut found = None;
+    if let Some(part) = part {
+        // SAFETY: the caller's promise.
+        unsafe {
+            with_frame(slot, |frame| {
+                found = Some(frame.hold().inspect(registry::config(), (part, question, mask), look));
+            });
+        }
+    }
+    // SAFETY: the caller's promise.
+    unsafe { answer(found.unwrap_or_else(look), ends) }
+}
