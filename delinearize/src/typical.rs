@@ -4,10 +4,10 @@
 //! descriptor: in rows of `n` it is right for `lb = 0` only, in rows of `n - 1` and three pieces for many
 //! `lb` and `lc`. Sizes are alike, but `lb` is none: the former is what the program means.
 
+use crate::Problem;
 use crate::affine::Result;
 use crate::poly::{Polynomial, Symbol};
 use crate::view::{Executed, View};
-use crate::Problem;
 use pollyrs_isl as isl;
 use std::collections::BTreeSet;
 

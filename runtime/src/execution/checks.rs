@@ -4,14 +4,19 @@ use crate::base::caller::fatal;
 use crate::base::error::{Error, Result};
 use crate::device::buffer;
 
-use super::{Placed, Run};
+use super::Run;
+use super::placed::{Home, Placed};
 
 impl Run<'_> {
     /// `POLLYRS_RT_CHECK`: what was copied in and isn't said to be written must be unchanged on the device.
     pub(super) unsafe fn check_unwritten(&mut self) -> Result<()> {
-        for (index, &Placed { host, device, held, beside, window, .. }) in self.arrays.iter().enumerate() {
+        for (index, &Placed { host, home, device, window, .. }) in self.arrays.iter().enumerate() {
             // Of a held array the host may be behind.
-            if held || beside || !host.copied_in() || host.is_guarded() || host.is_fault() {
+            if matches!(home, Home::Hold { .. } | Home::Beside)
+                || !host.copied_in()
+                || host.is_guarded()
+                || host.is_fault()
+            {
                 continue;
             }
             let mut after = buffer(host.bytes)?;
@@ -48,7 +53,7 @@ impl Run<'_> {
         for index in 0..self.arrays.len() {
             // Between the members of structures lie those of other arrays, which are not done: such results
             // never come back early.
-            let span = |placed: &super::Placed| {
+            let span = |placed: &Placed| {
                 let start = placed.host.start as u64;
                 (start, start + placed.host.bytes)
             };
@@ -60,7 +65,7 @@ impl Run<'_> {
             let Some((offset, _)) = self.arrays[index].host.out_range() else { continue };
             let earlier = self.beside.claims.iter().filter(|claim| claim.0 == index);
             let from = earlier.map(|(_, at, bytes)| at + bytes.len() as u64).max().unwrap_or(0).max(offset);
-            let there = if self.arrays[index].waits { needed(index) } else { u64::MAX };
+            let there = if self.arrays[index].waits() { needed(index) } else { u64::MAX };
             let end = self.done(slice, index).min(there);
             if end > from {
                 let bytes = self.read_back(index, from, end - from)?;

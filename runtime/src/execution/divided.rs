@@ -8,8 +8,8 @@ use crate::base::error::{Error, Result};
 use crate::base::faults::Operation;
 use crate::device::Part;
 
-use super::Run;
 use super::overlap::INSTANCE_SECONDS;
+use super::{Run, Stage};
 
 /// Device memory is passed at some 3 TB/s, and two H100 in lock step take 15 us a step: at half of the
 /// former's time a launch gains as much as it costs.
@@ -95,7 +95,7 @@ impl Run<'_> {
         self.meet()?;
         self.config.faults.check(Operation::Launch)?;
         self.check_patience()?;
-        self.launched = true;
+        self.stage = Stage::Launching;
         // SAFETY: the caller's promise; the slots are laid out as the header describes.
         unsafe { self.queue.launch_parts(kernel, &parts) }?;
         self.launches += parts.len() as u64;

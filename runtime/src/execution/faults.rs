@@ -15,7 +15,8 @@ use crate::base::error::{Error, Result};
 use crate::base::faults::Operation;
 use crate::base::planted::unless;
 
-use super::{Placed, Run};
+use super::placed::Placed;
+use super::{Run, Stage};
 
 /// Bytes of a fault cell.
 const BYTES: usize = 8;
@@ -73,8 +74,8 @@ impl Run<'_> {
             return Ok(());
         };
         for index in 0..self.arrays.len() {
-            let Placed { host, device, held, .. } = self.arrays[index];
-            if held && hold.endangers(&host) {
+            let Placed { host, device, .. } = self.arrays[index];
+            if self.arrays[index].is_held() && hold.endangers(&host) {
                 self.config.faults.check(Operation::Alloc)?;
                 let to = self.queue.allocate(host.bytes, host.start as u64)?;
                 self.arrays[index].saved = Some(to);
@@ -95,7 +96,7 @@ impl Run<'_> {
             // SAFETY: as in `save`.
             unsafe { self.queue.copy_within(device, saved, host.bytes) }?;
         }
-        self.restored = true;
+        self.stage = Stage::Restored;
         Ok(())
     }
 }

@@ -9,7 +9,7 @@
 //! * a launch is queued behind the copies of all that it touches: of a slice the compiler says how much that
 //!   is ([`Run::launch_slice`]), of others it is all of the kernel's arrays. Nothing is copied over what an
 //!   earlier launch touched;
-//! * what waits is in [`Placed::stale`] with [`Placed::waits`]; all of it is there before the execution ends;
+//! * what waits is in [`CopyIn::Waits`]; all of it is there before the execution ends;
 //! * results that come back before everything has succeeded are of arrays that the original loop overwrites
 //!   as a whole and does not read (they are not copied in, all of their range is written, and no other array
 //!   lies there): whatever fails later, it can still run.
@@ -25,7 +25,8 @@ use crate::base::planted::unless;
 use crate::base::shape::Shape;
 use crate::device::results::Returning;
 
-use super::{Part, Placed, Run};
+use super::placed::{CopyIn, Home, Placed};
+use super::{Part, Run};
 
 /// Less than this is not worth the events.
 const WORTH_BYTES: u64 = 16 << 20;
@@ -65,7 +66,10 @@ impl Run<'_> {
     pub(super) fn may_defer(&self) -> bool {
         // What is copied in later could be copied over what another array of the same memory has written by
         // then.
-        let beside = self.arrays.iter().any(|placed| placed.beside || placed.shared);
+        let beside = self
+            .arrays
+            .iter()
+            .any(|placed| matches!(placed.home, Home::Beside | Home::Hold { shared: true }));
         let wanted = match self.config.overlap {
             Overlap::Off => false,
             Overlap::Slices(_) => true,
@@ -90,11 +94,10 @@ impl Run<'_> {
     pub(super) fn defer(&mut self, index: usize) -> bool {
         let placed = &mut self.arrays[index];
         if placed.may_wait() {
-            placed.stale.get_or_insert_with(|| vec![(0, placed.host.bytes)]);
-            placed.waits = true;
+            placed.stale = CopyIn::Waits(placed.stale.take(placed.host.bytes));
             self.beside.deferred = true;
         }
-        placed.waits
+        placed.waits()
     }
 
     /// Copies what waits of the first `needed` bytes of an array.
@@ -102,12 +105,13 @@ impl Run<'_> {
     /// # Safety
     /// As for [`super::begin`].
     unsafe fn fetch(&mut self, index: usize, needed: u64) -> Result<bool> {
-        let Placed { host, device, held, waits, .. } = self.arrays[index];
-        if !waits {
+        let placed = &mut self.arrays[index];
+        if !placed.waits() {
             return Ok(false);
         }
+        let (host, device, held) = (placed.host, placed.device, placed.is_held());
         let (mut parts, mut rest) = (Vec::new(), Vec::new());
-        for (offset, bytes) in self.arrays[index].stale.take().unwrap_or_default() {
+        for (offset, bytes) in placed.stale.take(host.bytes) {
             let now = needed.saturating_sub(offset).min(bytes);
             if now > 0 {
                 parts.push((offset, now));
@@ -116,13 +120,14 @@ impl Run<'_> {
                 rest.push((offset + now, bytes - now));
             }
         }
-        self.arrays[index].waits = !rest.is_empty();
-        self.arrays[index].stale = (!rest.is_empty()).then_some(rest);
+        if !rest.is_empty() {
+            placed.stale = CopyIn::Waits(rest);
+        }
         if parts.is_empty() {
             return Ok(false);
         }
         self.config.faults.check(Operation::Copy)?;
-        let behind = self.arrays.iter().any(|placed| placed.waits);
+        let behind = self.arrays.iter().any(Placed::waits);
         for part in parts {
             self.queue.neighbours(std::mem::replace(&mut self.beside.fetched, true), behind);
             match (held, &mut self.hold) {
@@ -184,7 +189,7 @@ impl Run<'_> {
     pub(super) fn meet(&mut self) -> Result<()> {
         if self.beside.forked {
             unless("launch-join", || self.queue.join())
-        } else if self.arrays.iter().any(|placed| placed.waits) {
+        } else if self.arrays.iter().any(Placed::waits) {
             self.fork()
         } else {
             Ok(())
@@ -200,7 +205,7 @@ impl Run<'_> {
             Overlap::Off => 1,
             Overlap::Slices(n) => n,
             Overlap::Auto => {
-                let waiting = |&array: &u32| self.arrays.get(array as usize).filter(|placed| placed.waits);
+                let waiting = |&array: &u32| self.arrays.get(array as usize).filter(|placed| placed.waits());
                 let waiting = kernel.array_index().iter().filter_map(waiting);
                 let waiting: u64 = waiting.map(Placed::stale_bytes).sum();
                 let results: u64 = (0..self.arrays.len()).filter_map(|index| self.may_hurry(index)).sum();
@@ -213,9 +218,12 @@ impl Run<'_> {
     /// The bytes of an array's result, if they may come back before everything has succeeded. (Where the
     /// original loop may be left early, it need not overwrite all of them; arrays are guarded there.)
     fn may_hurry(&self, index: usize) -> Option<u64> {
-        let Placed { host, held, beside, ref packed, .. } = self.arrays[index];
+        let Placed { host, home, ref packed, .. } = self.arrays[index];
         let (offset, bytes) = host.out_range()?;
-        let plain = !held && !beside && !host.copied_in() && !host.is_fault() && !host.is_guarded();
+        let plain = matches!(home, Home::Own | Home::Nowhere)
+            && !host.copied_in()
+            && !host.is_fault()
+            && !host.is_guarded();
         let plain = plain && host.shape() == Shape::Dense && packed.is_none();
         let from = host.start as u64 + offset;
         let apart = |(other, placed): (usize, &Placed)| {
@@ -334,29 +342,12 @@ impl Run<'_> {
     }
 }
 
-impl Placed {
-    /// Whether its copy to the device, if there is one, may be made in parts and later.
-    fn may_wait(&self) -> bool {
-        let host = &self.host;
-        let copied = host.copied_in() || self.held && host.needs_values();
-        let snapshot = host.out_range().is_some() && matches!(host.shape(), Shape::Changed { .. });
-        let plain = !self.beside && self.window.is_none() && !host.is_guarded() && !host.is_fault();
-        let plain = plain && self.packed.is_none();
-        host.bytes > 0 && copied && plain && !snapshot
-    }
-
-    /// Bytes that are still to be copied in.
-    fn stale_bytes(&self) -> u64 {
-        self.stale.as_ref().map_or(self.host.bytes, |parts| parts.iter().map(|part| part.1).sum())
-    }
-}
-
 /// What comes back at the end of an execution, behind what came before.
 pub(super) fn results<'a>(arrays: &'a [Placed], brought: &[u64]) -> Vec<Returning<'a>> {
     arrays
         .iter()
         .zip(brought)
-        .filter(|(placed, _)| !placed.held)
+        .filter(|(placed, _)| !placed.is_held())
         .filter_map(|(placed, &brought)| {
             let (offset, bytes) = placed.host.out_range()?;
             let range = offset as usize..(offset + bytes) as usize;

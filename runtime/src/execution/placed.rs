@@ -1,0 +1,328 @@
+//! The arrays of an execution: where each has its memory, and how its contents come there.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::{Chosen, Run};
+use crate::base::abi::{ARRAY_SCRATCH, Array};
+use crate::base::error::Result;
+use crate::base::faults::Operation;
+use crate::base::rows::Rows;
+use crate::base::shape::Shape;
+use crate::cost::Estimate;
+use crate::device::snapshot::Snapshot;
+use crate::device::{Adopted, DUMMY_ADDRESS};
+use crate::memory::guarded;
+use crate::memory::packed::Packed;
+use crate::process::nvtx::Range;
+use crate::process::registry::State;
+use crate::residency::Place;
+
+/// Whose an array's memory on the device is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Home {
+    /// It has none: nothing of it is touched, or it is not placed yet.
+    Nowhere,
+    /// The execution's.
+    Own,
+    /// The hold's, where it stays. `shared`: another array lies among its bytes.
+    Hold { shared: bool },
+    /// The execution's, with the contents of memory of the hold.
+    Beside,
+}
+
+/// The part of an array's range that must be copied in; parts are offset and length.
+pub(super) enum CopyIn {
+    All,
+    Parts(Vec<(u64, u64)>),
+    /// These are left to the launch that needs them.
+    Waits(Vec<(u64, u64)>),
+    Done,
+}
+
+impl CopyIn {
+    /// The parts, of a range of so many bytes; nothing is left.
+    pub(super) fn take(&mut self, bytes: u64) -> Vec<(u64, u64)> {
+        match std::mem::replace(self, CopyIn::Done) {
+            CopyIn::All => vec![(0, bytes)],
+            CopyIn::Parts(parts) | CopyIn::Waits(parts) => parts,
+            CopyIn::Done => Vec::new(),
+        }
+    }
+}
+
+/// An array during an execution.
+pub(super) struct Placed {
+    pub(super) host: Array,
+    pub(super) home: Home,
+    /// Device address of the touched range.
+    pub(super) device: u64,
+    /// What kernels get: the address of the element with all subscripts 0.
+    pub(super) argument: u64,
+    pub(super) stale: CopyIn,
+    /// What alone is copied in of the range.
+    pub(super) window: Option<Rows>,
+    /// What was copied in, where that is needed to know what changed.
+    pub(super) before: Snapshot,
+    /// A copy of the hold's memory before the launches.
+    pub(super) saved: Option<u64>,
+    /// Rows that its addresses stand for.
+    pub(super) packed: Option<Arc<Packed>>,
+}
+
+impl Placed {
+    /// An array before it has memory.
+    pub(super) fn nowhere(host: Array) -> Placed {
+        Placed {
+            host,
+            home: Home::Nowhere,
+            device: DUMMY_ADDRESS,
+            argument: DUMMY_ADDRESS,
+            stale: CopyIn::All,
+            window: None,
+            before: Snapshot::default(),
+            saved: None,
+            packed: None,
+        }
+    }
+
+    /// Whether its memory is the hold's.
+    pub(super) fn is_held(&self) -> bool {
+        matches!(self.home, Home::Hold { .. })
+    }
+
+    /// Whether some of its copy is left to launches.
+    pub(super) fn waits(&self) -> bool {
+        matches!(self.stale, CopyIn::Waits(_))
+    }
+
+    /// Whether its copy to the device, if there is one, may be made in parts and later.
+    pub(super) fn may_wait(&self) -> bool {
+        let host = &self.host;
+        let copied = host.copied_in() || self.is_held() && host.needs_values();
+        let snapshot = host.out_range().is_some() && matches!(host.shape(), Shape::Changed { .. });
+        let plain = self.window.is_none() && !host.is_guarded() && !host.is_fault();
+        let plain = plain && self.home != Home::Beside && self.packed.is_none();
+        host.bytes > 0 && copied && plain && !snapshot
+    }
+
+    /// Bytes that are still to be copied in.
+    pub(super) fn stale_bytes(&self) -> u64 {
+        match &self.stale {
+            CopyIn::All => self.host.bytes,
+            CopyIn::Parts(parts) | CopyIn::Waits(parts) => parts.iter().map(|part| part.1).sum(),
+            CopyIn::Done => 0,
+        }
+    }
+}
+
+/// The arrays' numbers, those that are written first: what is read of the same memory are copies of what is
+/// there before.
+fn written_first(arrays: &[Array]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..arrays.len()).collect();
+    order.sort_by_key(|&index| arrays[index].out_range().is_none());
+    order
+}
+
+impl Run<'_> {
+    /// Places all arrays, and copies in what is not left to launches.
+    ///
+    /// # Safety
+    /// As for [`super::begin`].
+    pub(super) unsafe fn place_all(
+        &mut self,
+        estimate: Option<Estimate>,
+        state: &'static State,
+    ) -> Result<()> {
+        let run = self;
+        run.measured = estimate.is_some() && (run.hold.is_none() || state.learned.measures_held());
+        if run.measured && run.hold.is_some() {
+            // What earlier ones left to do is not this one's time.
+            run.queue.synchronize()?;
+        }
+        run.begun = Instant::now();
+        // All allocations before the first copy: the likeliest failure comes first.
+        let arrays: Vec<Array> = run.arrays.iter().map(|placed| placed.host).collect();
+        let order = written_first(&arrays);
+        for &index in &order {
+            // SAFETY: the caller's promise.
+            unsafe { run.place(index) }?;
+        }
+        run.ready = Instant::now();
+        let copying = Range::open(|| "to the device".into());
+        let setups = run.queue.setups();
+        run.chosen = estimate.map(|estimate| Chosen { state, estimate, setups });
+        let may_defer = run.may_defer();
+        for index in order {
+            if !(may_defer && run.defer(index)) {
+                // SAFETY: the caller's promise.
+                unsafe { run.copy_in(index) }?;
+            }
+        }
+        run.mark_copies()?;
+        run.save()?;
+        drop(copying);
+        Ok(())
+    }
+
+    /// # Safety
+    /// As for [`super::begin`].
+    unsafe fn place(&mut self, index: usize) -> Result<()> {
+        let host = self.arrays[index].host;
+        let packed = self.arrays[index].packed.take();
+        let mut placed = Placed { packed, ..Placed::nowhere(host) };
+        if host.bytes == 0 {
+            return Ok(());
+        }
+        self.config.faults.check(Operation::Alloc)?;
+        let scratch = host.flags & ARRAY_SCRATCH != 0;
+        if let (Some(hold), false) = (&mut self.hold, scratch) {
+            // SAFETY: the caller's promise.
+            match unsafe { hold.place(self.config, &mut *self.queue, &host) }? {
+                Place::Entry { device, stale, window, shared } => {
+                    (placed.home, placed.device) = (Home::Hold { shared }, device);
+                    (placed.stale, placed.window) = (CopyIn::Parts(stale), window);
+                }
+                Place::Beside => {
+                    placed.device = self.queue.allocate(host.bytes, host.start as u64)?;
+                    placed.home = Home::Beside;
+                }
+                Place::Own => {}
+            }
+        }
+        if placed.home == Home::Nowhere {
+            placed.home = Home::Own;
+            // What other threads may write in between can't be told from what the device left unchanged. What
+            // stays in a hold gets ordinary memory; residents in its way have to know.
+            let whole = self.hold.is_none()
+                && !host.is_guarded()
+                && (host.out_range().is_none() || host.shape() == Shape::Dense);
+            let own = scratch || host.is_fault() || placed.packed.is_some();
+            match if own { None } else { self.queue.adopt(&host, whole)? } {
+                Some(Adopted { device, stale }) => {
+                    (placed.device, placed.stale) = (device, CopyIn::Parts(stale))
+                }
+                None => {
+                    placed.device =
+                        self.queue.allocate(host.bytes, if scratch { 0 } else { host.start as u64 })?;
+                    placed.window = host.window().filter(|rows| self.queue.prefers(rows, host.bytes));
+                }
+            }
+        }
+        placed.argument = placed.device.wrapping_add_signed(host.bias);
+        self.queue.placed(index, &host, placed.device, placed.argument, placed.is_held());
+        self.arrays[index] = placed;
+        Ok(())
+    }
+
+    /// # Safety
+    /// As for [`super::begin`].
+    unsafe fn copy_in(&mut self, index: usize) -> Result<()> {
+        let Placed { host, home, device, window, .. } = self.arrays[index];
+        let held = self.arrays[index].is_held();
+        if !(host.copied_in() || held && host.needs_values()) {
+            return Ok(());
+        }
+        self.config.faults.check(Operation::Copy)?;
+        if let (Home::Beside, Some(hold)) = (home, &mut self.hold) {
+            if let Some(packed) = &self.arrays[index].packed {
+                // SAFETY: the caller's promise.
+                unsafe { packed.gather(host.span(), host.is_guarded(), self.config.copy_threads) }?;
+            }
+            // SAFETY: the caller's promise; the allocation has the range's size.
+            self.bytes_in += unsafe { hold.copy_beside(&mut *self.queue, &host, device) }?;
+            return Ok(());
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.pack(index) }?;
+        let stale = self.arrays[index].stale.take(host.bytes);
+        if let (true, Some(hold)) = (held, &mut self.hold) {
+            if let Some(rows) = window {
+                // SAFETY: the caller's promise.
+                unsafe { hold.copy_window(&mut *self.queue, &host, device, &rows) }?;
+                self.bytes_in += rows.total();
+            }
+            if host.is_guarded() {
+                if !stale.is_empty() {
+                    // It lives as long as the queue may read it.
+                    let mut buffer = Snapshot::new(host.bytes)?;
+                    // SAFETY: the caller's promise.
+                    let copied = unsafe { hold.copy_guarded(&mut *self.queue, &host, device, &mut buffer) };
+                    self.arrays[index].before = buffer;
+                    self.bytes_in += copied?;
+                }
+                return Ok(());
+            }
+            for part in stale {
+                // SAFETY: the caller's promise.
+                self.bytes_in += unsafe { hold.copy_in(&mut *self.queue, &host, device, part) }?;
+            }
+            return Ok(());
+        }
+        self.copies_own();
+        let mut from = host.start.cast::<u8>().cast_const();
+        if let Some(rows) = window {
+            // SAFETY: the caller's promise; the allocation has the range's size.
+            unsafe { self.queue.copy_rows_in(device, from, &rows) }?;
+            self.bytes_in += rows.total();
+            return Ok(());
+        }
+        if host.is_guarded() {
+            let mut before = Snapshot::new(host.bytes)?;
+            guarded::copy(&mut before, from)?;
+            if host.out_range().is_some() {
+                self.queue.unify(&mut before)?;
+            }
+            from = before.as_ptr();
+            self.arrays[index].before = before;
+        } else if host.out_range().is_some() && matches!(host.shape(), Shape::Changed { .. }) {
+            let mut before = Snapshot::new(host.bytes)?;
+            // SAFETY: the caller's promise; the buffer has the range's size.
+            unsafe { self.queue.deliver(before.as_mut_ptr(), from, host.bytes) };
+            self.queue.unify(&mut before)?;
+            from = before.as_ptr();
+            // The copy may still read the buffer when this function returns; it lives as long as the queue.
+            self.arrays[index].before = before;
+        }
+        for (offset, bytes) in stale {
+            // SAFETY: the caller's promise; the allocation has the range's size.
+            unsafe { self.queue.copy_in(device + offset, from.add(offset as usize), bytes) }?;
+            self.bytes_in += bytes;
+        }
+        Ok(())
+    }
+
+    /// Brings the rows of what is to be copied in.
+    ///
+    /// # Safety
+    /// As for [`super::begin`].
+    unsafe fn pack(&self, index: usize) -> Result<()> {
+        let Placed { host, stale, packed, window, .. } = &self.arrays[index];
+        let Some(packed) = packed else { return Ok(()) };
+        let start = host.span().0;
+        let whole = [(0, host.bytes)];
+        let wanted = match stale {
+            CopyIn::Parts(parts) if window.is_none() => parts,
+            _ => &whole[..],
+        };
+        for (offset, bytes) in wanted {
+            let part = (start + offset, start + offset + bytes);
+            // SAFETY: the caller's promise.
+            unsafe { packed.gather(part, host.is_guarded(), self.config.copy_threads) }?;
+        }
+        Ok(())
+    }
+
+    /// An array that is not held is being copied in: the program may write to it as soon as the execution is
+    /// over, and the driver reads memory that the program has pinned later than that.
+    pub(super) fn copies_own(&mut self) {
+        if let Some(hold) = &mut self.hold {
+            hold.copying = true;
+        }
+    }
+
+    /// The execution's end waits for the copies so far, but not for what is queued behind them.
+    pub(super) fn mark_copies(&mut self) -> Result<()> {
+        if self.hold.as_ref().is_some_and(|hold| hold.copying) { self.queue.mark_copies() } else { Ok(()) }
+    }
+}
