@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether the files and folders that ARCHITECTURE.md names exist: what stands in backticks and has a slash."""
+"""Whether the files and folders that ARCHITECTURE.md and the crates' DESIGN.md name exist: what stands in backticks and has a slash."""
 
 import pathlib
 import re
@@ -18,9 +18,11 @@ def main():
     """Checks the map, after a trial."""
     if missing("`scripts/lib/map.py` `scripts/` `nowhere/at.all`") != ["nowhere/at.all"]:
         sys.exit("a path that does not exist is not found")
-    if wrong := missing((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")):
-        sys.exit("ARCHITECTURE.md names what does not exist: " + ", ".join(wrong))
-    print("the paths in ARCHITECTURE.md exist")
+    pages = [ROOT / "ARCHITECTURE.md", *sorted(ROOT.glob("*/DESIGN.md"))]
+    for page in pages:
+        if wrong := missing(page.read_text(encoding="utf-8")):
+            sys.exit(f"{page.relative_to(ROOT)} names what does not exist: " + ", ".join(wrong))
+    print(f"the paths in ARCHITECTURE.md and {len(pages) - 1} pages of crates exist")
 
 
 if __name__ == "__main__":
