@@ -67,7 +67,8 @@ pub fn schedule(scop: Scop, deps: Dependences, options: &ScheduleOptions) -> Res
         && !planted::unproved()
     {
         planted::refused("append-count", why);
-        return Err(ScheduleError::Unsupported("elements that are not appended one after the other"));
+        // What is appended in no known order stays in the program's.
+        return Err(ScheduleError::NoParallelism);
     }
     let mut best = strategy::placed(&scop, &deps, options);
     if options.scheduler == strategy::Scheduler::Auto {
