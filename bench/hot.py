@@ -111,11 +111,13 @@ def within(place, line):
 def judge(name, place, inner, program, outputs, remarks, executions):
     """One row of the table."""
     lines = (FOLDER / program).read_text(encoding="utf-8").splitlines()
-    mine = [r for r in remarks if pathlib.Path(r.get("file") or "").name == program and within(place, r.get("line", 0))]
+    # A function of a library that has a closure of this one in its name was made for it, and is at a line of the library.
+    own = re.compile(rf"{len(name)}{name}(?![a-z_])")
+    mine = [r for r in remarks if pathlib.Path(r.get("file") or "").name == program and within(place, r.get("line", 0)) or own.search(r.get("function") or "")]
     offloaded = {r["text"].split(":")[0].removeprefix("offloaded ") for r in mine if r["code"] == "PRS001"}
     # (Code of a library's template runs at a line of the library.)
     here = lambda e: pathlib.Path(e["at"].rpartition(":")[0]).name == program and within(place, int(e["at"].rpartition(":")[2] or 0))  # noqa: E731
-    ran = [e for e in executions if here(e) or e["scop"].removesuffix(" (other version)") in offloaded]
+    ran = [e for e in executions if here(e) or own.search(e["scop"]) or e["scop"].removesuffix(" (other version)") in offloaded]
     device, host = collections.Counter(), collections.Counter()
     reasons = collections.Counter()
     covered = []
@@ -131,7 +133,7 @@ def judge(name, place, inner, program, outputs, remarks, executions):
     missed = [r for r in mine if r["kind"] == "missed"]
     said = [int((CODE_LINE.findall(m["text"]) or [m["line"]])[0]) for m in missed]
     # What a nest begins with may be one of several loops that are one nest: of those nothing is said.
-    first = min((c[0] for c in covered), default=place[1])
+    first = place[0] if any(own.search(scop) for scop in device) else min((c[0] for c in covered), default=place[1])
     left = [r for r in inner if not any(c[0] <= r[0] <= c[1] or r[0] <= c[0] <= r[1] for c in covered)]
     left = [r for r in left if r[0] < first or any(r[0] <= n <= r[1] or n <= r[0] <= extent(lines, n) for n in said)]
     if not inner:
