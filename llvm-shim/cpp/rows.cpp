@@ -123,8 +123,9 @@ struct Written {
   const SCEV *From = nullptr, *To = nullptr;
 };
 
-// The least and the greatest value that an affine expression takes in the loop `L`, whose nest has counts of
-// iterations that `L` does not change.
+// The least and the greatest value that an affine expression takes in the loop `L`: those of what it begins
+// with and of what it ends with in an inner loop. `j` of `for (j = i; j < n; j++)` ends with `n - 1` whatever
+// `i` is.
 bool extremes(const SCEV *S, const Loop &L, ScalarEvolution &SE, const SCEV *&Least, const SCEV *&Most, int64_t *Step) {
   if (SE.isLoopInvariant(S, &L)) {
     Least = Most = S;
@@ -135,12 +136,12 @@ bool extremes(const SCEV *S, const Loop &L, ScalarEvolution &SE, const SCEV *&Le
     return false;
   auto *By = dyn_cast<SCEVConstant>(Rec->getStepRecurrence(SE));
   const SCEV *Count = SE.getBackedgeTakenCount(Rec->getLoop());
-  if (!By || By->isZero() || isa<SCEVCouldNotCompute>(Count) || !SE.isLoopInvariant(Count, &L) ||
-      SE.getTypeSizeInBits(Count->getType()) > 64 || !extremes(Rec->getStart(), L, SE, Least, Most, nullptr))
+  if (!By || By->isZero() || isa<SCEVCouldNotCompute>(Count) || SE.getTypeSizeInBits(Count->getType()) > 64)
     return false;
   int64_t Value = By->getAPInt().getSExtValue();
-  const SCEV *Way = SE.getMulExpr(SE.getTruncateOrZeroExtend(Count, S->getType()), By);
-  (Value > 0 ? Most : Least) = SE.getAddExpr(Value > 0 ? Most : Least, Way);
+  const SCEV *Last = SE.getAddExpr(Rec->getStart(), SE.getMulExpr(SE.getTruncateOrZeroExtend(Count, S->getType()), By)), *Other;
+  if (!extremes(Value > 0 ? Rec->getStart() : Last, L, SE, Least, Other, nullptr) || !extremes(Value > 0 ? Last : Rec->getStart(), L, SE, Other, Most, nullptr))
+    return false;
   if (Step)
     *Step = std::abs(Value);
   return true;
@@ -219,6 +220,14 @@ private:
       return false;
     const SCEV *Loaded = Count;
     Count = SE.getNoopOrZeroExtend(SCEVParameterRewriter::rewrite(Count, SE, Known), Type::getInt64Ty(SE.getContext()));
+    // What the loop ends with is often the same wherever it begins.
+    if (auto *Constant = dyn_cast<SCEVConstant>(By)) {
+      const SCEV *Last = SE.getAddExpr(Rec.getStart(), SE.getMulExpr(Count, By));
+      if (!SE.isLoopInvariant(Rec.getStart(), &L) && SE.isLoopInvariant(Last, &L)) {
+        (Constant->getAPInt().isNegative() ? Least : Most) = Last;
+        return true;
+      }
+    }
     if (!of(Count, Low, High, Depth - 1)) {
       High = Lengths ? Lengths->of(Loaded, *Rec.getLoop()) : nullptr;
       if (!High)
