@@ -345,6 +345,9 @@ void prs_loop(Analyses *A, size_t Id, prs_loop_record *Out) {
   Out->moves = findStringMetadataForLoop(L, pollyrs::MovesMark).has_value();
   Out->uneven_rows = findStringMetadataForLoop(L, pollyrs::UnevenRowsMark).has_value();
   Out->other_steps = findStringMetadataForLoop(L, pollyrs::OtherStepsMark).has_value();
+  Out->tiles = findStringMetadataForLoop(L, pollyrs::TilesMark).has_value();
+  Out->points = findStringMetadataForLoop(L, pollyrs::PointsMark).has_value();
+  Out->last_of_points = findStringMetadataForLoop(L, pollyrs::LastOfPointsMark).has_value();
   Out->header = wrap(L->getHeader());
   Out->preheader = wrap(L->getLoopPreheader());
   Out->latch = wrap(L->getLoopLatch());

@@ -30,11 +30,11 @@ static std::string placeOf(const Loop &L) {
 }
 
 extern "C" void prs_record_kept(Session *S, LLVMValueRef FRef, const char *Name, const char *Apart, const char *Kept, const char *Steps,
-                                const char *Uneven) {
+                                const char *Uneven, const char *Tiles) {
   Function &F = *unwrap<Function>(FRef);
   LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
   const std::pair<const char *, const char *> Reasons[] = {
-      {pollyrs::ApartMark, Apart}, {pollyrs::KeptMark, Kept}, {pollyrs::OtherStepsMark, Steps}, {pollyrs::UnevenRowsMark, Uneven}};
+      {pollyrs::ApartMark, Apart}, {pollyrs::KeptMark, Kept}, {pollyrs::OtherStepsMark, Steps}, {pollyrs::UnevenRowsMark, Uneven}, {pollyrs::TilesMark, Tiles}};
   Module &M = *F.getParent();
   Type *Pointer = PointerType::get(F.getContext(), 0);
   bool Changed = false;

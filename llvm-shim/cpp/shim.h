@@ -40,6 +40,7 @@ struct prs_loop_record {
   uint32_t other_steps;
   uint32_t uneven_rows;
   uint32_t moves;
+  uint32_t tiles, points, last_of_points;
   LLVMBasicBlockRef header, preheader, latch, exit;
 };
 
@@ -104,7 +105,7 @@ struct prs_pass_record {
 };
 
 // The same numbers as in sys.rs, which mirrors these structures.
-static_assert(sizeof(prs_loop_record) == 72 && offsetof(prs_loop_record, moves) == 32 && offsetof(prs_loop_record, exit) == 64);
+static_assert(sizeof(prs_loop_record) == 80 && offsetof(prs_loop_record, moves) == 32 && offsetof(prs_loop_record, exit) == 72);
 static_assert(sizeof(prs_region_record) == 24 && offsetof(prs_region_record, exit) == 16);
 static_assert(sizeof(prs_scev_record) == 48 && offsetof(prs_scev_record, loop_id) == 16 && offsetof(prs_scev_record, high) == 40);
 static_assert(sizeof(prs_version_record) == 32 && offsetof(prs_version_record, merge) == 24);
@@ -155,6 +156,10 @@ inline constexpr char OtherStepsMark[] = "pollyrs.other_steps";
 inline constexpr char UnevenRowsMark[] = "pollyrs.uneven_rows";
 // On a loop over the columns of rows that a counter was divided into.
 inline constexpr char WholeRowsMark[] = "pollyrs.whole_rows";
+// In that of one over tiles, and of its version over points, with the number of the pair.
+inline constexpr char TilesMark[] = "pollyrs.tiles", PointsMark[] = "pollyrs.points";
+// In that of the innermost of the loops over points.
+inline constexpr char LastOfPointsMark[] = "pollyrs.last_of_points";
 // In that of one that was a call of memcpy, memmove or memset.
 inline constexpr char MovesMark[] = "pollyrs.moves";
 
@@ -180,6 +185,9 @@ struct Session {
   std::vector<MathCall> MathCalls;
   // What the module had when the session began; never dereferenced.
   llvm::DenseSet<const llvm::GlobalValue *> Initial;
+  // Functions with versions of loops over tiles, and the numbers of these.
+  std::vector<std::pair<llvm::WeakVH, unsigned>> Tiles;
+  unsigned LastTiles = 0;
   // What rewritings have done and may do, in operations of isl.
   uint64_t Work = 0, WorkLimit = UINT64_MAX;
 

@@ -47,6 +47,12 @@ pub struct LoopData {
     pub uneven_rows: bool,
     /// What was a call of memcpy, memmove or memset ([`crate::Session::expand_memory_intrinsics`]).
     pub moves: bool,
+    /// A loop over tiles, which stays on the host, and the outermost loop of its version over points
+    /// ([`crate::Session::join_tiles`]).
+    pub tiles: bool,
+    pub points: bool,
+    /// The innermost loop of that version whose iterations were in another order.
+    pub last_of_points: bool,
 }
 
 /// A single-entry region of LLVM's region tree.
@@ -397,6 +403,9 @@ fn read_loop(raw: *mut sys::RawAnalyses, id: usize) -> LoopData {
         other_steps: 0,
         uneven_rows: 0,
         moves: 0,
+        tiles: 0,
+        points: 0,
+        last_of_points: 0,
         header: null,
         preheader: null,
         latch: null,
@@ -427,6 +436,9 @@ fn read_loop(raw: *mut sys::RawAnalyses, id: usize) -> LoopData {
         other_steps: r.other_steps != 0,
         uneven_rows: r.uneven_rows != 0,
         moves: r.moves != 0,
+        tiles: r.tiles != 0,
+        points: r.points != 0,
+        last_of_points: r.last_of_points != 0,
     }
 }
 

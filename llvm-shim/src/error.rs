@@ -21,6 +21,8 @@ pub enum ShimError {
     Region(String),
     #[error("a check in place of an error block was lost")]
     Errors,
+    #[error("a mark of a loop over tiles was lost")]
+    Tiles,
     #[error("a call that may set errno was copied")]
     Errno,
     #[error("rewriting takes too much work")]

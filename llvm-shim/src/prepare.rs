@@ -480,6 +480,48 @@ impl Session {
         Ok(unsafe { sys::prs_divide_counters(self.raw, f) })
     }
 
+    /// An innermost loop that is left where an iteration begins as well as where it ends is left at its end
+    /// only: the first test is made there for the iteration to come, and once before the loop. It must be
+    /// made of what can be computed at any time, without loads: `for (; a != end && b != stop; ++a, ++b)` is
+    /// rotated for its first comparison alone. Returns whether there was one: the loops have lost their
+    /// simple form.
+    pub fn join_ends(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.rewritten_by(f, sys::prs_join_ends)
+    }
+
+    fn rewritten_by(&self, f: LLVMValueRef, rewriting: sys::Rewriting) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { rewriting(self.raw, f) })
+    }
+
+    /// A nest over tiles of a size that is known at run time only, `for (t = a; t < n; t += s)` around
+    /// `for (p = t; p < min(n, t + s); p++)`, gets a version in which each such pair of loops is one loop
+    /// over `p`, whatever loops are in between; the other one stays on the host. Returns whether there was
+    /// one that had none.
+    ///
+    /// What runs in the version is in another order than in the program where loops are between a pair's.
+    /// So it must not run but as a whole and by a model of which `pollyrs_schedule::keeps_order` proves that
+    /// the order makes no difference, and before the function is used [`Session::restore_tiles`] must have
+    /// put the program's loops in its place. Checked before the loops: tiles have at least one point, the
+    /// last one ends where the points do, and no counter comes near the end of its type. Nothing but the
+    /// points' counters depends on those of tiles, and no value is handed on from one point to another, or
+    /// leaves the nest, but through memory.
+    pub fn join_tiles(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.rewritten_by(f, sys::prs_join_tiles)
+    }
+
+    /// What is left for the host of a version over points becomes a copy of the program's loops over tiles.
+    /// The version's blocks stay without a way to them, unless they are to be erased.
+    ///
+    /// # Errors
+    /// [`ShimError::Tiles`] if one of both was lost; the function must not be used then.
+    pub fn restore_tiles(&self, f: LLVMValueRef, erase: bool) -> Result<(), ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        if unsafe { sys::prs_restore_tiles(self.raw, f, erase) } { Ok(()) } else { Err(ShimError::Tiles) }
+    }
+
     /// A loop whose windows have a step that is known at run time only gets versions for steps of one and
     /// two. Returns whether there was one that had none: the loops have lost their simple form.
     pub fn divide_steps(&self, f: LLVMValueRef) -> Result<bool, ShimError> {

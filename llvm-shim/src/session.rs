@@ -203,8 +203,8 @@ impl Session {
 
     /// Loops that stay on the host beside a version for the device tell the run-time library of each
     /// execution, as loops of the function `name`, and why: rows are not equally far apart, what next to no
-    /// program does, other steps of windows, or rows of which the last one is shorter.
-    pub fn record_kept(&self, f: LLVMValueRef, name: &CStr, [apart, kept, steps, uneven]: [&CStr; 4]) {
+    /// program does, other steps of windows, rows of which the last one is shorter, or tiles that are apart.
+    pub fn record_kept(&self, f: LLVMValueRef, name: &CStr, [apart, kept, steps, uneven, tiles]: [&CStr; 5]) {
         // SAFETY: live session and function; the texts are copied.
         unsafe {
             sys::prs_record_kept(
@@ -215,6 +215,7 @@ impl Session {
                 kept.as_ptr(),
                 steps.as_ptr(),
                 uneven.as_ptr(),
+                tiles.as_ptr(),
             );
         }
     }

@@ -17,6 +17,8 @@ pub struct RawAnalyses {
 
 /// Receives a byte string; the bytes are valid during the call only.
 pub type ByteSink = extern "C" fn(ctx: *mut c_void, bytes: *const u8, len: usize);
+/// Changes a function, and says whether it did.
+pub type Rewriting = unsafe extern "C" fn(s: *mut RawSession, f: LLVMValueRef) -> bool;
 /// Receives one pointer of a list, in order.
 pub type PointerSink = extern "C" fn(ctx: *mut c_void, pointer: *mut c_void);
 /// Receives a loop: its parent's number, its header and its blocks, valid during the call only.
@@ -41,6 +43,9 @@ pub struct LoopRecord {
     pub other_steps: u32,
     pub uneven_rows: u32,
     pub moves: u32,
+    pub tiles: u32,
+    pub points: u32,
+    pub last_of_points: u32,
     pub header: LLVMBasicBlockRef,
     pub preheader: LLVMBasicBlockRef,
     pub latch: LLVMBasicBlockRef,
@@ -115,8 +120,8 @@ pub struct PassRecord {
 // The same numbers as in shim.h, whose structures these are.
 const _: () = {
     use std::mem::{offset_of, size_of};
-    assert!(size_of::<LoopRecord>() == 72 && offset_of!(LoopRecord, moves) == 32);
-    assert!(offset_of!(LoopRecord, exit) == 64);
+    assert!(size_of::<LoopRecord>() == 80 && offset_of!(LoopRecord, moves) == 32);
+    assert!(offset_of!(LoopRecord, exit) == 72);
     assert!(size_of::<RegionRecord>() == 24 && offset_of!(RegionRecord, exit) == 16);
     assert!(size_of::<ScevRecord>() == 48 && offset_of!(ScevRecord, loop_id) == 16);
     assert!(offset_of!(ScevRecord, high) == 40);
@@ -193,6 +198,10 @@ unsafe extern "C" {
     pub fn prs_advance_counters(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_specialise_back_edges(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_divide_counters(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_join_ends(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_join_tiles(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    /// False if a mark was lost.
+    pub fn prs_restore_tiles(s: *mut RawSession, f: LLVMValueRef, erase: bool) -> bool;
     pub fn prs_divide_steps(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_separate_pointers(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_divide_assignments(s: *mut RawSession, f: LLVMValueRef) -> bool;
@@ -261,6 +270,7 @@ unsafe extern "C" {
         kept: *const c_char,
         steps: *const c_char,
         uneven: *const c_char,
+        tiles: *const c_char,
     );
 
     pub fn prs_has_loops(s: *mut RawSession, f: LLVMValueRef) -> bool;

@@ -23,11 +23,12 @@ const MAX_HOST_CODE: u64 = 32_000;
 
 /// Why versions of loops stay on the host: for tables of rows, for sizes or pointers of objects, for steps of
 /// windows, and for rows of which the last one is shorter.
-const KEPT: [&CStr; 4] = [
+const KEPT: [&CStr; 5] = [
     c"the rows of a table can't be one array",
     c"what is exchanged or assigned has different sizes, or overlaps",
     c"windows move by steps other than 1 and 2",
     c"the elements are no whole number of rows, or do not begin with one",
+    c"tiles are not one next to the other, or there are too many points",
 ];
 
 impl Compiled {

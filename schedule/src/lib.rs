@@ -39,6 +39,7 @@ pub mod mapping;
 #[doc(hidden)]
 pub mod planted;
 mod print;
+mod reordered;
 pub mod rewrite;
 mod sharing;
 pub mod stencil;
@@ -60,6 +61,7 @@ pub use estimate::{Corner, Footprint, Returned, WorkEstimate, constant_work, foo
 pub use legality::{Violation, check};
 pub use mapped::*;
 pub use mapping::{MapOptions, Nests, TilingOptions, UNROLLED, map};
+pub use reordered::keeps_order;
 pub use sharing::LEAST_LOADS;
 pub use strategy::{ScheduleOptions, schedule};
 pub use task::{AT_STEP, Home, Operand, STAGE, Stage, TaskMemory, TileBox, UPDATE, Update};

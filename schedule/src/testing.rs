@@ -100,6 +100,7 @@ pub fn scop(text: &str) -> Scop {
         inspections: vec![],
         appends: vec![],
         promised: vec![],
+        reordered: vec![],
         loops: vec![],
         ctx,
     };

@@ -127,7 +127,10 @@ impl Search<'_, '_> {
             };
             let next = next.filter(|n| self.in_level(*n, level));
             // There is another version, for what nearly all programs do: that one is reported.
-            let stays = |l: &LoopId| self.an.loops()[l.0].kept || self.an.loops()[l.0].other_steps;
+            let stays = |l: &LoopId| {
+                let data = &self.an.loops()[l.0];
+                data.kept || data.other_steps || data.tiles
+            };
             if let (Some(l), Some(n), false) = (
                 headed.filter(|l| self.an.loops()[l.0].apart || self.an.loops()[l.0].uneven_rows || stays(l)),
                 next,
@@ -283,7 +286,7 @@ impl Search<'_, '_> {
     /// that are: no model is both.
     fn two_versions(&self, c: &Candidate) -> Option<Fail> {
         let beside = |l: &&LoopData| c.blocks.contains(&l.header) && !l.blocks.contains(&c.entry);
-        let version = self.an.loops().iter().filter(|l| l.uneven_rows).find(beside)?;
+        let version = self.an.loops().iter().filter(|l| l.uneven_rows || l.tiles).find(beside)?;
         Some(Fail {
             reason: RejectReason::ControlFlow,
             block: Some(version.header),

@@ -13,6 +13,7 @@ use isl::{DimType, Map, PwAff, Set, Space};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::LoopId;
 use pollyrs_scop::*;
+use std::collections::BTreeMap;
 
 /// A parameter of the model.
 fn param(p: &ParamEntry) -> Param {
@@ -124,6 +125,7 @@ impl Builder<'_> {
             }
         }
         let schedule = original_schedule(&self.ctx, &drafts)?;
+        let reordered = self.reordered(&drafts);
         let statements: Vec<Statement> = drafts.into_iter().map(|d| d.statement).collect();
         let in_place = self.in_place(&alias_checks, &arrays, &statements, &schedule, &known);
         let loops: Vec<_> = (0..self.an.loops().len())
@@ -144,6 +146,8 @@ impl Builder<'_> {
         }
         let inspections = self.inspections(looked, &space)?;
         let promised = self.promised.iter().copied().collect();
+        // Whether one array may stand for two was asked of the model's order only.
+        let in_place = if reordered.is_empty() { in_place } else { Vec::new() };
         let scop = Scop {
             name,
             function,
@@ -166,12 +170,29 @@ impl Builder<'_> {
             inspections,
             appends,
             promised,
+            reordered,
             long: false,
             loops,
             ctx: self.ctx.clone(),
         };
         verify(&scop).map_err(|e| Fail { reason: not_valid(e, &scop), block: None, location: None })?;
         Ok(scop)
+    }
+
+    /// Nests over points that the program runs through tile by tile.
+    fn reordered(&self, drafts: &[Draft]) -> Vec<Reordered> {
+        let mut nests: BTreeMap<usize, Reordered> = BTreeMap::new();
+        for (n, d) in drafts.iter().enumerate() {
+            let Some(first) = d.loops.iter().position(|l| self.an.loops()[l.0].points) else { continue };
+            // Where the mark of the last one is gone, all may have been in another order.
+            let last = d.loops.iter().rposition(|l| self.an.loops()[l.0].last_of_points);
+            let last = last.filter(|l| *l >= first).unwrap_or(d.loops.len() - 1);
+            let statements = Vec::new();
+            let nest = nests.entry(d.loops[first].0).or_insert(Reordered { first, last, statements });
+            nest.last = nest.last.max(last);
+            nest.statements.push(StmtId(n));
+        }
+        nests.into_values().collect()
     }
 
     /// The inspections whose parameters are left.

@@ -153,6 +153,13 @@ impl Before {
     }
 }
 
+/// Whether a region is a part of a nest over points that the program runs through tile by tile: the nest as a
+/// whole is in an order that can be proved to be as good, no part of it is.
+fn divides_points(analyses: &Analyses<'_>, c: &Candidate) -> bool {
+    let inside = |b: &_| c.blocks.contains(b);
+    analyses.loops().iter().any(|l| l.points && l.blocks.iter().any(inside) && !l.blocks.iter().all(inside))
+}
+
 /// The part of what is left that one attempt may take.
 const SHARE: u64 = 2;
 /// isl operations that an attempt has in any case for each of its loops, and of how many: a nest of three
@@ -199,7 +206,7 @@ pub fn detect(analyses: &Analyses<'_>, options: &DetectOptions) -> Detection {
     let mut divided = false;
     let (mut operations, mut in_vain) = (0u64, 0u64);
     let mut model = |c: &Candidate| -> Result<Scop, Fail> {
-        if options.before.iter().any(|b| b.forbids(c)) {
+        if options.before.iter().any(|b| b.forbids(c)) || divides_points(analyses, c) {
             return Err(Fail {
                 reason: RejectReason::Budget { stage: AGAIN.into() },
                 block: None,

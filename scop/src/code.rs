@@ -154,7 +154,7 @@ impl From<&RejectReason> for Code {
             RejectReason::Device { .. } => Code::Device,
             RejectReason::Terminator { .. } | RejectReason::Throw => Code::Terminator,
             RejectReason::Type { .. } => Code::Type,
-            RejectReason::NoParallelism { .. } => Code::NoParallelism,
+            RejectReason::NoParallelism { .. } | RejectReason::TileOrder => Code::NoParallelism,
             RejectReason::OrderedSum { .. } => Code::OrderedSum,
             RejectReason::RunningTotal { .. } => Code::RunningTotal,
             RejectReason::LittleWork { .. } => Code::LittleWork,

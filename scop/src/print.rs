@@ -64,6 +64,10 @@ impl fmt::Display for Scop {
         for a in &self.promised {
             writeln!(f, "  promised: iterations have different elements of {}", self.array(*a).name)?;
         }
+        for r in &self.reordered {
+            let names: Vec<&str> = r.statements.iter().map(|s| self.statements[s.0].name.as_str()).collect();
+            writeln!(f, "  tile by tile in dimensions {} to {}: {}", r.first, r.last, names.join(", "))?;
+        }
         for a in &self.appends {
             let (name, total) = (&self.array(a.array).name, &self.statements[a.total.0].name);
             writeln!(f, "  append to {name}: the total of {total} goes up by {} or more", a.step)?;

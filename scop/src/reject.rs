@@ -49,6 +49,8 @@ pub enum RejectReason {
     Type { ty: String, object: Option<String> },
     /// No loop can run in parallel; the values that iterations need of earlier ones, where these are known.
     NoParallelism { values: Vec<String> },
+    /// The program runs through the points of a nest tile by tile, and the order counts.
+    TileOrder,
     /// No loop can run in parallel unless a floating-point sum or product may be regrouped.
     OrderedSum { value: String },
     /// No loop can run in parallel: each iteration stores what was added up so far.
@@ -179,6 +181,9 @@ impl fmt::Display for RejectReason {
                     }
                 }
             }
+            RejectReason::TileOrder => f.write_str(
+                "no loop can run in parallel: what points of different tiles do depends on the tiles' order",
+            ),
             RejectReason::OrderedSum { value } => {
                 // A value without a name in the source is described, which would not say more.
                 let value = if value.starts_with("a value") { "it" } else { value };

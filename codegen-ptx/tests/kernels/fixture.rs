@@ -62,6 +62,7 @@ impl<'c> Fixture<'c> {
             inspections: vec![],
             appends: vec![],
             promised: vec![],
+            reordered: vec![],
             loops: vec![],
             ctx,
         };

@@ -65,6 +65,10 @@ fn stages(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Compiled, Ende
         .time(|| schedule::dependences::dependences_within(&scop, most))
         .map_err(reject_reason)?;
     watch.see(Stage::Deps, &dependences)?;
+    // The order of tiles may be another one than that of the model, and then nothing below is of the program.
+    if !schedule::keeps_order(&scop, &dependences, budget).map_err(reject_reason)? {
+        return Err(Ended::Refused(RejectReason::TileOrder));
+    }
     let sequential = Sequential::new(&scop, &dependences);
     let ordered = (options.remark_details >= Details::Model).then(|| dependences.to_string());
     let wish = schedule_options(options, budget);

@@ -49,6 +49,9 @@ const MAX_SWITCH_CASES: u32 = 16;
 /// Loops of a function that get a version for rows of tables.
 const MAX_ROWS: u32 = 16;
 
+/// Nests over tiles of a function that get a version over points.
+const MAX_TILED: u32 = 16;
+
 /// Loops of a function that get versions for steps of windows.
 const MAX_STEPS: u32 = 4;
 
@@ -77,6 +80,7 @@ pub fn canonicalise(session: &Session, f: LLVMValueRef) -> Result<(), PluginErro
     session.mark_rows(f)?;
     session.restore_rows(f)?;
     session.split_effects(f)?;
+    session.restore_tiles(f, true)?;
     Ok(session.simplify_regions(f)?)
 }
 
@@ -112,7 +116,9 @@ pub fn restore(session: &Session, clone: LLVMValueRef) -> Result<(), PluginError
     session.restore_invariant_loads(clone)?;
     session.restore_rows(clone)?;
     session.restore_errno(clone)?;
-    Ok(session.restore_errors(clone)?)
+    session.restore_errors(clone)?;
+    // What runs tile by tile is copied as the program has it.
+    Ok(session.restore_tiles(clone, false)?)
 }
 
 /// Of `rows[0].size()`, first the table moves before the loop, then the row's ends.
@@ -245,6 +251,9 @@ fn rewrite_sizes(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> 
 
 /// What an iteration takes over from another one, counters, and rows that lie anywhere.
 fn rewrite_iterations(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
+    if session.join_ends(f)? {
+        session.run_passes(f, UPDATED)?;
+    }
     if session.index_choices(f)? {
         session.run_passes(f, SIMPLIFY)?;
     }
@@ -256,6 +265,7 @@ fn rewrite_iterations(session: &Session, f: LLVMValueRef) -> Result<(), PluginEr
         session.run_passes(f, SIMPLIFY)?;
     }
     repeated(session, f, (MAX_FLAT, UPDATED), || session.divide_counters(f))?;
+    repeated(session, f, (MAX_TILED, UPDATED), || session.join_tiles(f))?;
     repeated(session, f, (MAX_STEPS, LOOPS), || session.divide_steps(f))?;
     session.hoist_arithmetic(f)?;
     session.count_chunks(f)?;

@@ -169,6 +169,7 @@ fn search_once(
             // One that can't run in parallel keeps what stands beside it from the device.
             Err(
                 RejectReason::NoParallelism { .. }
+                | RejectReason::TileOrder
                 | RejectReason::OrderedSum { .. }
                 | RejectReason::RunningTotal { .. },
             ) if beside => Wanted::Smaller,

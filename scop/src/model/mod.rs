@@ -105,6 +105,17 @@ pub struct Region {
     pub blocks: Vec<ValueHandle>,
 }
 
+/// Statements with one nest around them, over points in tiles of a size that is known at run time only. The
+/// dimensions of the points are `first` to `last` of each of their domains. In the program the instances of
+/// one execution of the nest are in the order of their tiles, which go up in each of these dimensions; in
+/// each tile, and in dimensions without tiles, the points do as well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reordered {
+    pub first: usize,
+    pub last: usize,
+    pub statements: Vec<StmtId>,
+}
+
 /// A static control part.
 #[derive(Clone, Debug)]
 pub struct Scop {
@@ -142,6 +153,9 @@ pub struct Scop {
     /// accesses have different elements, but for those that are only read: what [`Access::place`] of them
     /// relies on. All their accesses are under that loop, and their place is its counter.
     pub promised: Vec<ArrayId>,
+    /// Nests whose points the program runs through tile by tile: `schedule` has another order, which must be
+    /// proved to be as good.
+    pub reordered: Vec<Reordered>,
     /// Source lines of the loops inside, for messages; one entry a loop.
     pub loops: Vec<Option<Location>>,
     /// Made of loops of their own that were cut into runs, which only long ones are worth: estimates take

@@ -4,7 +4,7 @@
 // ARGS: 5 5
 // ARGS: 1 0
 // OFFLOAD: yes
-// KERNELS: added rows mixed
+// KERNELS: added blended rows mixed
 // FLAGS: -std=c++20
 #include "values.hpp"
 #include <algorithm>
@@ -27,6 +27,13 @@ using Vector = std::vector<double>;
   auto y = b.begin();
   while (x != a.end() && y != b.end())
     *x++ *= s * *y++;
+}
+
+[[gnu::noinline]] static void blended(Vector &a, const Vector &b, double alpha) {
+  auto d = a.begin();
+  auto s = b.cbegin();
+  for (; d != a.end() && s != b.cend(); ++d, ++s)
+    *d = alpha * *s + (1 - alpha) * *d;
 }
 
 [[gnu::noinline]] static void rows(Vector &a, const Vector &b, std::size_t m) {
@@ -52,6 +59,7 @@ int main(int argc, char **argv) {
   added(a.data(), a.data() + n, b.data(), b.data() + m);
   transformed(a, b);
   scaled(a, b, 1.5);
+  blended(a, b, 0.25);
   rows(a, b, m);
   mixed(a.data(), n, b.data(), b.data() + m);
   std::uint64_t hash = 7;

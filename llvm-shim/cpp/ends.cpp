@@ -1,0 +1,130 @@
+// Loops that are left where an iteration begins as well as where it ends: both tests at the end;
+// src/prepare.rs has the argument.
+
+#include "shim.h"
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/Support/CBindingWrapping.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+using namespace llvm;
+using pollyrs::Session;
+
+namespace {
+// Instructions that are computed for the next iteration ahead of it.
+constexpr unsigned MaxTestLength = 8;
+
+// What a loop's header tells of an iteration, and where it goes then: to `Exit`, as the latch does, or to
+// `Own`, from where nothing but the same way leads on.
+struct HeaderTest {
+  BasicBlock *Header, *Latch, *Exit, *Own, *Body;
+  BranchInst *Test, *End;
+};
+
+// Whether both blocks do nothing but to go on to one block, which cannot tell them apart.
+bool isSameWay(const BasicBlock &A, const BasicBlock &B) {
+  auto IsEdge = [](const BasicBlock &BB) { return BB.getSinglePredecessor() && pollyrs::isForwarder(BB) && BB.phis().empty(); };
+  return IsEdge(A) && IsEdge(B) && A.getSingleSuccessor() == B.getSingleSuccessor() && all_of(A.getSingleSuccessor()->phis(), [&](const PHINode &PHI) {
+           return PHI.getIncomingValueForBlock(&A) == PHI.getIncomingValueForBlock(&B);
+         });
+}
+
+std::optional<HeaderTest> headerTest(const Loop &L) {
+  HeaderTest T{L.getHeader(), L.getLoopLatch(), nullptr, nullptr, nullptr, nullptr, nullptr};
+  SmallVector<BasicBlock *, 2> Exiting;
+  L.getExitingBlocks(Exiting);
+  if (!L.getLoopPreheader() || !T.Latch || T.Header == T.Latch || Exiting.size() != 2 || !is_contained(Exiting, T.Header) || !is_contained(Exiting, T.Latch))
+    return std::nullopt;
+  T.Test = dyn_cast<BranchInst>(T.Header->getTerminator());
+  T.End = dyn_cast<BranchInst>(T.Latch->getTerminator());
+  if (!T.Test || !T.End || T.Test->getNumSuccessors() != 2 || T.End->getNumSuccessors() != 2)
+    return std::nullopt;
+  bool Leaves = !L.contains(T.Test->getSuccessor(0));
+  T.Own = T.Test->getSuccessor(Leaves ? 0 : 1);
+  T.Body = T.Test->getSuccessor(Leaves ? 1 : 0);
+  T.Exit = T.End->getSuccessor(T.End->getSuccessor(0) == T.Header ? 1 : 0);
+  if (L.contains(T.Own) || !L.contains(T.Body) || L.contains(T.Exit) || (T.Own != T.Exit && !isSameWay(*T.Own, *T.Exit)))
+    return std::nullopt;
+  unsigned Length = 0;
+  for (Instruction &I : *T.Header)
+    if (!isa<PHINode>(I) && &I != T.Test && (++Length > MaxTestLength || I.mayReadOrWriteMemory() || !isSafeToSpeculativelyExecute(&I)))
+      return std::nullopt;
+  return T;
+}
+
+// The header's computations ahead of `At`, for what the PHIs have on the way from `From`.
+void computeAhead(const HeaderTest &T, BasicBlock *From, Instruction *At, ValueToValueMapTy &Map) {
+  for (PHINode &PHI : T.Header->phis())
+    Map[&PHI] = PHI.getIncomingValueForBlock(From);
+  for (Instruction &I : *T.Header) {
+    if (isa<PHINode>(I) || &I == T.Test)
+      continue;
+    Instruction *Copy = I.clone();
+    Copy->insertBefore(At->getIterator());
+    RemapInstruction(Copy, Map, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
+    Map[&I] = Copy;
+  }
+}
+
+Value *mapped(Value *V, ValueToValueMapTy &Map) {
+  Value *Other = Map.lookup(V);
+  return Other ? Other : V;
+}
+
+bool joinEnds(Loop &L, Session &S) {
+  auto T = headerTest(L);
+  if (!T || !S.work(L))
+    return false;
+  // What leaves the loop is the same for both ways out.
+  for (PHINode &PHI : T->Exit->phis()) {
+    // (There are none where there are two ways.)
+    Value *First = PHI.getIncomingValueForBlock(T->Header), *Last = PHI.getIncomingValueForBlock(T->Latch);
+    auto *Own = dyn_cast<PHINode>(First);
+    bool InHeader = isa<Instruction>(First) && cast<Instruction>(First)->getParent() == T->Header;
+    if (InHeader ? !Own || Own->getIncomingValueForBlock(T->Latch) != Last : First != Last)
+      return false;
+  }
+  BasicBlock *Before = L.getLoopPreheader();
+  ValueToValueMapTy AtFirst, Next;
+  computeAhead(*T, Before, Before->getTerminator(), AtFirst);
+  computeAhead(*T, T->Latch, T->End, Next);
+  bool LeavesIf = T->Test->getSuccessor(0) == T->Own;
+  auto Stays = [&](IRBuilder<> &B, ValueToValueMapTy &Map) {
+    Value *Test = mapped(T->Test->getCondition(), Map);
+    return LeavesIf ? B.CreateNot(Test) : Test;
+  };
+  IRBuilder<> AtEnd(T->End);
+  Value *Goes = T->End->getSuccessor(0) == T->Header ? T->End->getCondition() : AtEnd.CreateNot(T->End->getCondition());
+  Goes = AtEnd.CreateLogicalAnd(Goes, Stays(AtEnd, Next));
+  T->End->setCondition(Goes);
+  if (T->End->getSuccessor(0) != T->Header)
+    T->End->swapSuccessors();
+  IRBuilder<> AtBegin(Before->getTerminator());
+  Value *Enters = Stays(AtBegin, AtFirst);
+  AtBegin.CreateCondBr(Enters, T->Header, T->Exit);
+  Before->getTerminator()->eraseFromParent();
+  for (PHINode &PHI : T->Exit->phis()) {
+    PHI.addIncoming(mapped(PHI.getIncomingValueForBlock(T->Header), AtFirst), Before);
+    PHI.removeIncomingValue(T->Header, false);
+  }
+  IRBuilder<>(T->Test).CreateBr(T->Body);
+  T->Test->eraseFromParent();
+  if (T->Own != T->Exit)
+    DeleteDeadBlock(T->Own);
+  return true;
+}
+} // namespace
+
+extern "C" bool prs_join_ends(Session *S, LLVMValueRef FRef) {
+  Function &F = *unwrap<Function>(FRef);
+  LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
+  bool Changed = false;
+  for (Loop *L : LI.getLoopsInPreorder())
+    Changed |= L->isInnermost() && joinEnds(*L, *S);
+  if (Changed)
+    S->FAM.invalidate(F, PreservedAnalyses::none());
+  return Changed;
+}
