@@ -128,7 +128,7 @@ def by_hand_command(source, out, targets="cuda,emulated", level="-O3", flags=("-
     compiler = {"c": "clang", "c++": "clang++", "fortran": "flang"}[language(source)]
     plugin = [f"-fpass-plugin={PLUGIN}", "-mllvm", f"-pollyrs-targets={targets}"]
     command = [llvm_tool(compiler), level, *flags, *plugin, *_common(source, None), source, "-o", out]
-    return _finish([*command, RUNTIME, *RUNTIME_LIBRARIES], out)
+    return _finish([*command, "-lgcc", RUNTIME, *RUNTIME_LIBRARIES], out)
 
 
 def environment(**settings):

@@ -33,7 +33,7 @@ def _commands(source, out, flags, plugin):
     targets = ["-mllvm", "-pollyrs-targets=cuda,emulated-checked"]
     with_plugin = [f"-fpass-plugin={toolchain.PLUGIN}", *targets, "-Xclang", "-llvm-verify-each"]
     compile_it = ["clang-22", *common, *include, *(with_plugin if plugin else []), "-c", source, "-o", obj]
-    libraries = [toolchain.RUNTIME, "-lgcc_s", "-lutil", "-lrt", "-lpthread", "-ldl"] if plugin else []
+    libraries = ["-lgcc", toolchain.RUNTIME, "-lgcc_s", "-lutil", "-lrt", "-lpthread", "-ldl"] if plugin else []
     return [compile_it, ["clang-22", *common, obj, *libraries, "-lm", "-o", out]]
 
 

@@ -103,16 +103,12 @@ fn choose(mode: Mode, inputs: &Inputs) -> Result<Compiler, DriverError> {
 }
 
 fn link(args: &mut Vec<OsString>, compiler: Compiler, inputs: &Inputs, options: &Options, install: &Install) {
-    // The library is an object whatever -x said about earlier inputs. After `--` options are no longer read:
-    // -x is not needed there unless it came before, and libraries by path only are possible; `-Wl,` words
-    // cannot follow either.
-    let after_dashes = args.iter().any(|a| a == "--");
-    let (mut tail, at) = (Vec::<OsString>::new(), args.iter().position(|a| a == "--").unwrap_or(args.len()));
-    if !after_dashes && args.iter().any(|a| a.as_encoded_bytes().starts_with(b"-x")) {
+    name_files_after_dashes(args);
+    let mut tail = Vec::<OsString>::new();
+    // The library is an object whatever -x said about earlier inputs.
+    if args.iter().any(|a| a.as_encoded_bytes().starts_with(b"-x")) {
         tail.extend(["-x".into(), "none".into()]);
     }
-    // Positions before `--` precede the inputs, so archives have to be kept whole-order independent there.
-    let group = after_dashes && !options.shared_runtime;
     if options.shared_runtime {
         // By name, so that a program can be moved together with the library and another rpath.
         if let (Some(dir), Some(name)) = (install.shared_runtime.parent(), install.shared_runtime.file_name())
@@ -122,13 +118,12 @@ fn link(args: &mut Vec<OsString>, compiler: Compiler, inputs: &Inputs, options: 
             tail.push(with_path("-Wl,-rpath,", dir));
         }
     } else {
-        if group {
-            tail.push("-Wl,--whole-archive".into());
+        // A Rust library carries functions for complex numbers and integers that the compiler's own library
+        // has as well, with other last bits: what the program needs of them comes from there.
+        if !args.iter().any(|a| is_rtlib_of_llvm(&a.to_string_lossy())) {
+            tail.push("-lgcc".into());
         }
         tail.push(install.static_runtime.clone().into());
-        if group {
-            tail.push("-Wl,--no-whole-archive".into());
-        }
         // There is no static libgcc_s; its functions are in libgcc_eh.
         let skip_shared_unwinder = inputs.static_link;
         tail.extend(
@@ -141,7 +136,23 @@ fn link(args: &mut Vec<OsString>, compiler: Compiler, inputs: &Inputs, options: 
     if compiler == Compiler::Clang && inputs.kinds.contains(&Kind::Cxx) {
         tail.extend(["-lstdc++", "-lm"].map(OsString::from));
     }
-    args.splice(at..at, tail);
+    args.extend(tail);
+}
+
+/// Whether the compiler's own library is LLVM's, which is the one that Rust libraries carry.
+fn is_rtlib_of_llvm(word: &str) -> bool {
+    matches!(word, "-rtlib=compiler-rt" | "--rtlib=compiler-rt")
+}
+
+/// Behind `--` all words are files, and no option can follow: the files get names that are no options.
+fn name_files_after_dashes(args: &mut Vec<OsString>) {
+    let Some(at) = args.iter().position(|a| a == "--") else { return };
+    args.remove(at);
+    for word in &mut args[at..] {
+        if word.as_encoded_bytes().starts_with(b"-") {
+            *word = with_path("./", Path::new(&*word));
+        }
+    }
 }
 
 fn with_path(prefix: &str, path: &Path) -> OsString {
@@ -167,7 +178,7 @@ mod tests {
         Ok(format!("{} {}", line.compiler.versioned_name(), args.join(" ")).trim().to_owned())
     }
 
-    const LIBS: &str = "/p/libpollyrs_rt.a -lgcc_s -lutil -lrt -lpthread -lm -ldl";
+    const LIBS: &str = "-lgcc /p/libpollyrs_rt.a -lgcc_s -lutil -lrt -lpthread -lm -ldl";
 
     #[test]
     fn compile_and_link() {
@@ -231,8 +242,14 @@ mod tests {
 
     #[test]
     fn files_after_two_dashes_stay_files() {
-        let got = line(Mode::ByInput, "-o a -- a.c").unwrap();
-        assert!(got.ends_with("-- a.c"), "{got}");
-        assert!(got.contains("-Wl,--whole-archive /p/libpollyrs_rt.a -Wl,--no-whole-archive"), "{got}");
+        let got = line(Mode::ByInput, "-o a -- a.c -b.c").unwrap();
+        assert_eq!(got, format!("clang-22 -fpass-plugin=/p/libpollyrs.so -o a a.c ./-b.c {LIBS}"));
+        assert!(line(Mode::ByInput, "-c -- a.c").unwrap().ends_with("-- a.c"));
+    }
+
+    #[test]
+    fn functions_of_the_compilers_own_library_come_from_there() {
+        let got = line(Mode::ByInput, "--rtlib=compiler-rt a.o").unwrap();
+        assert!(!got.contains("-lgcc ") && got.contains(" /p/libpollyrs_rt.a"), "{got}");
     }
 }
