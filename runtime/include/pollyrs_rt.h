@@ -177,6 +177,8 @@ typedef struct PollyrsScop {
  * function's objects it may belong. */
 #define POLLYRS_ARRAY_HELD 32u
 #define POLLYRS_ARRAY_MASK_SHIFT 8
+/* Without POLLYRS_ARRAY_HELD: a cell of the calling code, whose address nobody else knows. */
+#define POLLYRS_ARRAY_OWN 256u
 /* All objects, also those that no bit stands for: the function's thread may do anything next, also
  * synchronise with others. */
 #define POLLYRS_ALL 0xffffffffu

@@ -29,6 +29,8 @@ pub(crate) const ROWS: u32 = 8;
 pub(crate) const CHANGED: u32 = 16;
 pub(crate) const GUARDED: u32 = 64;
 pub(crate) const FAULT: u32 = 128;
+/// Of arrays that are not held.
+pub(crate) const OWN: u32 = 256;
 
 /// `PollyrsPart`.
 pub(crate) const PART_WORDS: u64 = 5;
@@ -75,6 +77,7 @@ mod tests {
             ("POLLYRS_ARRAY_CHANGED", CHANGED),
             ("POLLYRS_ARRAY_GUARDED", GUARDED),
             ("POLLYRS_ARRAY_FAULT", FAULT),
+            ("POLLYRS_ARRAY_OWN", OWN),
             ("POLLYRS_INSPECT_DISTINCT", INSPECT_DISTINCT),
             ("POLLYRS_INSPECT_FIRST", INSPECT_FIRST),
         ];

@@ -6,7 +6,9 @@
 
 use crate::CodegenError;
 use crate::affine::expr::ExprEmitter;
-use crate::host::abi::{ARRAY_WORDS, CHANGED, COPY_IN, COPY_OUT, FAULT, GUARDED, ROW_DIMS, ROWS, SCRATCH};
+use crate::host::abi::{
+    ARRAY_WORDS, CHANGED, COPY_IN, COPY_OUT, FAULT, GUARDED, OWN, ROW_DIMS, ROWS, SCRATCH,
+};
 use crate::host::plan::Slots;
 use crate::ir::builder::Ir;
 use crate::ir::llvm::*;
@@ -293,7 +295,7 @@ pub(crate) fn scratch_range(
             bias: ir.int(0),
             out_offset: ir.int(0),
             out_bytes: if fault { ir.int(0) } else { bytes },
-            flags: if fault { COPY_IN | FAULT } else { COPY_OUT },
+            flags: if fault { COPY_IN | FAULT } else { COPY_OUT | OWN },
             element_bytes: eb,
             unsure: None,
             rows: None,

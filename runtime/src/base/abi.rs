@@ -69,6 +69,8 @@ pub const ARRAY_WINDOW: u32 = ARRAY_ROWS | ARRAY_CHANGED;
 pub const ARRAY_HELD: u32 = 32;
 /// `POLLYRS_ARRAY_MASK_SHIFT`.
 pub const ARRAY_MASK_SHIFT: u32 = 8;
+/// `POLLYRS_ARRAY_OWN`.
+pub const ARRAY_OWN: u32 = 256;
 /// `POLLYRS_ALL`.
 pub const ALL: u32 = u32::MAX;
 /// `POLLYRS_ARRAY_GUARDED`.
@@ -344,6 +346,11 @@ impl Array {
     /// Whether it stands for memory of the program's.
     pub fn is_memory(&self) -> bool {
         self.flags & (ARRAY_SCRATCH | ARRAY_FAULT) == 0 && self.bytes > 0
+    }
+
+    /// Whether it is a cell of the calling code: memory with one address, that nobody else knows.
+    pub fn is_own(&self) -> bool {
+        self.flags & (ARRAY_HELD | ARRAY_OWN) == ARRAY_OWN
     }
 
     pub fn copied_in(&self) -> bool {

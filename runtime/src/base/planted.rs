@@ -41,7 +41,7 @@ pub const BUGS: [(&str, &str); 23] = [
 
 /// Mistakes in the books of what stays on the device ([`crate::residency`]), which the exploration of all its
 /// states has to find.
-pub const MISTAKES: [(&str, &str); 20] = [
+pub const MISTAKES: [(&str, &str); 22] = [
     ("shared", "arrays of one execution share memory although one reads what the other writes"),
     ("copied-over", "results of windows do not come back before all of their range is copied in"),
     ("late-snapshot", "what is valid stays valid when a snapshot begins"),
@@ -58,6 +58,8 @@ pub const MISTAKES: [(&str, &str); 20] = [
     ("looked-at", "results of which a part was looked at don't come back"),
     ("looked-rows", "a look brings nothing of results in rows"),
     ("handed-over", "what the caller does not know stays"),
+    ("united", "results that lie apart come back as one"),
+    ("joined-over", "an entry takes in the place of another one"),
     ("moved-valid", "what is valid moves to a larger entry but in part"),
     ("unknown-rows", "rows that were written are not valid"),
     ("loose-taken", "what is true of one object's bytes is taken for true of another's"),

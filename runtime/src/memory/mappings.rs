@@ -173,7 +173,8 @@ fn may_have_holes(array: &Array) -> bool {
 pub fn check(scop: &Scop, arrays: &[Array], known: impl Fn(&Array) -> bool) -> Result<Vec<usize>> {
     let mut mappings = None;
     let mut found: Vec<(usize, Span, Source)> = Vec::new();
-    for (index, array) in arrays.iter().enumerate().filter(|(_, a)| a.is_memory() && !known(a)) {
+    for (index, array) in arrays.iter().enumerate().filter(|(_, a)| a.is_memory() && !a.is_own() && !known(a))
+    {
         if mappings.is_none() {
             mappings = Some(Mappings::open());
         }

@@ -5,8 +5,7 @@ use super::{Carrier, Dirty, MAX_DIRTY, Residency};
 use crate::base::abi::Array;
 use crate::base::error::Result;
 use crate::base::planted::skips;
-use crate::base::shape::Shape;
-use crate::base::spans::{Span, holds, overlaps, unite, without};
+use crate::base::spans::{Span, overlaps, unite, without};
 
 impl<W: Copy> Residency<W> {
     /// An execution of `writer` succeeded: each of its arrays, with whether its memory stays. The results of
@@ -23,6 +22,9 @@ impl<W: Copy> Residency<W> {
         }
         // Results of an execution share snapshots, so what is too much comes back behind all of them.
         for at in 0..self.entries.len() {
+            if self.entries[at].dirty.len() > MAX_DIRTY {
+                self.entries[at].unite_changes();
+            }
             if self.entries[at].dirty.len() > MAX_DIRTY {
                 self.entries[at].uses.clear();
                 self.bring_back(carrier, |i| i == at)?;
@@ -59,9 +61,7 @@ impl<W: Copy> Residency<W> {
         if entry.is_dirty_with(&result) || skips("forgotten") {
             return;
         }
-        let within = |old: &Dirty| result.shape == Shape::Dense && holds(result.span(), old.span());
-        entry.dirty.retain(|old| !within(old));
-        entry.dirty.push(result);
+        entry.add_result(result);
     }
 
     /// Results in a range are in the program's memory, past the entries: what lies there is of yesterday.

@@ -88,6 +88,7 @@ mod tests {
         let entry = Entry {
             host: (80, 200),
             device: 4096,
+            room: 100,
             masks: Masks::default(),
             valid: vec![(90, 150)],
             windows: Vec::new(),

@@ -42,6 +42,7 @@
 mod ended;
 #[cfg(test)]
 mod explore;
+mod join;
 mod known;
 mod look;
 pub mod loose;
@@ -66,7 +67,7 @@ use crate::residency::loose::Owners;
 use crate::residency::masks::Masks;
 
 /// Results of different shapes that an entry keeps; more come back.
-const MAX_DIRTY: usize = 8;
+const MAX_DIRTY: usize = if cfg!(test) { 2 } else { 8 };
 
 /// Entries that stay behind an execution; beyond, those that it did not use go. Each event looks at all of
 /// them: an interpreter that runs for an hour may touch a million objects in one activation.
@@ -147,6 +148,8 @@ pub struct Entry<W> {
     pub host: Span,
     /// The device address of `host.0`.
     pub device: u64,
+    /// Up to where the device's memory reaches, as an address of the program's: [`join`].
+    room: u64,
     /// Which of the functions' objects it may belong to.
     masks: Masks,
     /// Ascending, disjoint.
@@ -229,8 +232,8 @@ impl<W> Entry<W> {
         })
     }
 
-    /// Whether all of a result comes back anyway: as it is, in a range that is the device's as a whole, or
-    /// among rows.
+    /// Whether all of a result comes back anyway: as it is, in a range that is the device's as a whole, among
+    /// rows, or among elements that are compared with the snapshot.
     pub fn is_dirty_with(&self, result: &Dirty) -> bool {
         let covers = |old: &Dirty| {
             let inside = holds(old.span(), result.span());
@@ -241,6 +244,9 @@ impl<W> Entry<W> {
                     inside
                         && old_element == element
                         && (result.start - old.start).is_multiple_of((*element).max(1))
+                }
+                (Shape::Changed { element }, Shape::Rows(rows)) => {
+                    inside && rows.are_of_elements(*element, result.start - old.start)
                 }
                 (Shape::Rows(old_rows), Shape::Rows(rows)) => {
                     inside && old_rows.hold(result.start - old.start, rows)
@@ -257,6 +263,9 @@ impl<W> Entry<W> {
         let inside = |span: Span| holds(self.host, span);
         if !ascending || !self.valid.iter().all(|&part| part.0 <= part.1 && inside(part)) {
             return Err("what is valid is no list of parts");
+        }
+        if self.room < self.host.1 {
+            return Err("a range is larger than its memory");
         }
         if self.loose.is_some() && (self.snapshot || !self.windows.is_empty() || !self.dirty.is_empty()) {
             return Err("a range that may reach into other objects has results, or rows");

@@ -20,7 +20,7 @@ impl<W> Entry<W> {
 }
 
 impl<W: Copy> Residency<W> {
-    fn near(&self, host: Span) -> Vec<usize> {
+    pub(super) fn near(&self, host: Span) -> Vec<usize> {
         (0..self.entries.len()).filter(|&i| overlaps(self.entries[i].host, host)).collect()
     }
 
@@ -54,7 +54,11 @@ impl<W: Copy> Residency<W> {
                     .collect();
                 self.drop_entries(carrier, |i| parts[i])?;
                 let near = self.near(array.span());
-                self.grow(carrier, &near, array)?
+                let joined = if near.is_empty() { self.join(carrier, array)? } else { None };
+                match joined {
+                    Some(i) => i,
+                    None => self.grow(carrier, &near, array, 0)?,
+                }
             }
         };
         Ok(self.held(carrier, i, array))
@@ -118,8 +122,15 @@ impl<W: Copy> Residency<W> {
         Ok(())
     }
 
-    /// Makes an entry that holds the array and what the entries `near` hold, which it replaces.
-    fn grow(&mut self, carrier: &mut dyn Carrier<W>, near: &[usize], array: &Array) -> Result<usize> {
+    /// Makes an entry that holds the array and what the entries `near` hold, which it replaces, with room up
+    /// to an address.
+    pub(super) fn grow(
+        &mut self,
+        carrier: &mut dyn Carrier<W>,
+        near: &[usize],
+        array: &Array,
+        room: u64,
+    ) -> Result<usize> {
         let hull = near.iter().fold(array.span(), |hull, &i| {
             (hull.0.min(self.entries[i].host.0), hull.1.max(self.entries[i].host.1))
         });
@@ -128,11 +139,12 @@ impl<W: Copy> Residency<W> {
         if needs_snapshot(array) || !near.iter().all(apart) {
             self.drop_entries(carrier, |i| near.contains(&i))?;
         }
-        let device = match carrier.allocate(hull) {
+        let room = room.max(hull.1);
+        let device = match carrier.allocate((hull.0, room)) {
             Err(Error::OutOfMemory { .. }) => {
                 let idle: Vec<bool> = self.entries.iter().map(|entry| !entry.in_use()).collect();
                 self.drop_entries(carrier, |i| idle[i] || skips("ended-snapshot"))?;
-                carrier.allocate(hull)?
+                carrier.allocate((hull.0, room))?
             }
             allocated => allocated?,
         };
@@ -144,6 +156,7 @@ impl<W: Copy> Residency<W> {
         let mut grown = Entry {
             host: hull,
             device,
+            room,
             masks: Masks::default(),
             valid: Vec::new(),
             windows: Vec::new(),

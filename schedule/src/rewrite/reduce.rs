@@ -45,8 +45,9 @@ const PARTS_OF_MANY: [u32; 2] = [1024, 32];
 const PARTS_IN_TURN: [u32; 1] = [32];
 /// Innermost loops of fewer iterations are one part.
 const SHORT: u32 = 64;
-/// Consecutive iterations of a part where the order counts.
-const RUNS: [u32; 3] = [256, 64, 32];
+/// Consecutive iterations of a part where the order counts: of 67 million elements 256 are left for the last
+/// chain (`bench/notes/010-reductions.md`).
+const RUNS: [u32; 3] = [64, 64, 64];
 
 /// The chains of a reduction.
 #[derive(Clone, Copy, Debug)]

@@ -151,6 +151,10 @@ pub fn all() -> Vec<Event> {
             add(format!("{form:?} X[{from}..{to}]"), execution(vec![x(form, from, to)]));
         }
     }
+    // Beside others.
+    for (form, from, to) in [(Read, 4, 6), (Update, 4, 6), (Write, 4, 6), (Changed, 4, 6), (Update, 0, 2)] {
+        add(format!("{form:?} X[{from}..{to}]"), execution(vec![x(form, from, to)]));
+    }
     for (form, held) in [(Read, false), (Rows, false), (Changed, false)] {
         add(format!("{form:?} X[1..5], not held"), execution(vec![access(form, (1, 5), held, 0)]));
     }
@@ -192,7 +196,7 @@ pub fn all() -> Vec<Event> {
     add("Read Y in [4..10]".into(), execution(vec![loose((4, 10), Y, 2)]));
     add("Read X in [0..8] and Write Y".into(), execution(vec![y(Write), loose((0, 8), X, 1)]));
     // One that the compiler can't tell from another.
-    for (from, to) in [(0, 4), Y] {
+    for (from, to) in [(0, 4), (2, 4), Y] {
         add(format!("Update [{from}..{to}], X or Y"), execution(vec![access(Update, (from, to), true, 3)]));
     }
     for (form, from, to) in [(Changed, 0, 6), (Rows, 0, 4), (Update, 2, 6), (WriteWindow, 0, 6)] {

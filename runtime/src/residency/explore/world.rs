@@ -236,7 +236,8 @@ impl World {
         (0..BYTES).map(current).sum::<u32>().hash(&mut hasher);
         for entry in self.residency.entries() {
             let block = &self.memory.blocks[&entry.device];
-            for (at, &value) in block.bytes.iter().enumerate() {
+            let bytes = &block.bytes[..(entry.host.1 - entry.host.0) as usize];
+            for (at, &value) in bytes.iter().enumerate() {
                 let place = index(entry.host.0) + at;
                 let before = block.snapshot.as_ref().map(|before| before[at]);
                 let copies = [Some(self.truth[place]), Some(self.memory.host[place]), Some(value), before];
@@ -586,6 +587,9 @@ impl World {
                 })
             };
             for (i, &value) in block.bytes.iter().enumerate() {
+                if i >= (entry.host.1 - entry.host.0) as usize {
+                    break;
+                }
                 let (address, at) = (entry.host.0 + i as u64, index(entry.host.0) + i);
                 if valid[at] && value != self.truth[at] {
                     return Err(format!("byte {at} is said to be valid on the device"));

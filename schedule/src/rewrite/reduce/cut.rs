@@ -31,6 +31,8 @@ pub(super) fn into_parts(scop: &Scop, chain: Chain, shared: bool) -> Result<Opti
     new.statements.push(cut.rest(&rest, &partials)?);
     let Some(tree) = cut.tree(&new)? else { return Ok(None) };
     new.schedule = tree.to_isl()?;
+    // What is left of runs is as long as the loop is; parts are as many for every length.
+    new.long = scop.long || !cut.commutes && crate::strategy::single_loops(scop)?;
     let instances = [(StmtId(chain.statement), cut.old_of_new)].into_iter().collect();
     Ok(Some(Made { instances, ..Made::from(new) }))
 }
@@ -49,6 +51,8 @@ struct Cut<'a> {
     cells: isl::Set,
     /// `{ S'[o, p, ...] -> [o, p] }`
     wide: isl::Map,
+    /// Parts are taken in turn; else they are runs.
+    commutes: bool,
     /// The outer iterators that partial results have no subscript for, the last one first.
     dropped: Vec<u32>,
 }
@@ -89,7 +93,7 @@ impl<'a> Cut<'a> {
         let wide = wide.project_out(isl::DimType::Out, outer + 1, inner)?;
         let kept = chain.kept(shared);
         let dropped = (0..outer).rev().filter(|d| !kept.contains(d)).collect();
-        Ok(Some(Cut { scop, statement, update, chain, old_of_new, cells, wide, dropped }))
+        Ok(Some(Cut { scop, statement, update, chain, old_of_new, cells, wide, commutes, dropped }))
     }
 
     /// New arrays for the partial results, and for the news of a NaN where the program has no cell for that.
