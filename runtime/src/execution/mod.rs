@@ -52,7 +52,7 @@ use crate::process::registry::{self, State};
 use crate::residency::Found;
 use placed::{Home, Placed};
 
-/// What of a launch.
+/// The part of a launch that is queued.
 #[derive(Clone, Copy)]
 enum Part {
     All,

@@ -481,7 +481,6 @@ fn at_host(site: &Site, condition: isl::Set) -> Result<isl::UnionSet> {
 }
 
 /// The tiling of a launch; `None` if some array stands against it.
-#[allow(clippy::too_many_arguments)]
 pub(super) fn build(
     scop: &Scop,
     site: &Site,
