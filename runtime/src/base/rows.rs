@@ -80,13 +80,6 @@ impl Rows {
         rest.checked_add(other.bytes).is_some_and(|end| end <= self.bytes)
     }
 
-    /// Whether they consist of whole elements of so many bytes, the first row so many bytes behind one.
-    pub fn are_of_elements(&self, element: u64, offset: u64) -> bool {
-        let whole = |bytes: u64| bytes.is_multiple_of(element.max(1));
-        let strides = self.count.iter().zip(self.stride).all(|(&count, stride)| count == 1 || whole(stride));
-        whole(offset) && whole(self.bytes) && strides
-    }
-
     /// The bytes of one copy that takes as long as these do.
     pub fn equivalent(&self) -> u64 {
         if !self.ascend() || self.pitch() > MAX_STRIDE {

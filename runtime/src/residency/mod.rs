@@ -232,8 +232,9 @@ impl<W> Entry<W> {
         })
     }
 
-    /// Whether all of a result comes back anyway: as it is, in a range that is the device's as a whole, among
-    /// rows, or among elements that are compared with the snapshot.
+    /// Whether all of a result comes back anyway: as it is, in a range that is the device's as a whole, or
+    /// among rows. Elements that are compared with the snapshot are no such range: what a kernel wrote without
+    /// reading it was never copied in, so that the snapshot has nothing of it.
     pub fn is_dirty_with(&self, result: &Dirty) -> bool {
         let covers = |old: &Dirty| {
             let inside = holds(old.span(), result.span());
@@ -244,9 +245,6 @@ impl<W> Entry<W> {
                     inside
                         && old_element == element
                         && (result.start - old.start).is_multiple_of((*element).max(1))
-                }
-                (Shape::Changed { element }, Shape::Rows(rows)) => {
-                    inside && rows.are_of_elements(*element, result.start - old.start)
                 }
                 (Shape::Rows(old_rows), Shape::Rows(rows)) => {
                     inside && old_rows.hold(result.start - old.start, rows)
