@@ -233,8 +233,8 @@ impl<W> Entry<W> {
     }
 
     /// Whether all of a result comes back anyway: as it is, in a range that is the device's as a whole, or
-    /// among rows. Elements that are compared with the snapshot are no such range: what a kernel wrote without
-    /// reading it was never copied in, so that the snapshot has nothing of it.
+    /// among rows. Elements that are compared with the snapshot are no such range: the snapshot has nothing
+    /// of what a kernel wrote without reading, which was never copied in.
     pub fn is_dirty_with(&self, result: &Dirty) -> bool {
         let covers = |old: &Dirty| {
             let inside = holds(old.span(), result.span());
