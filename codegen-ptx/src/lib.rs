@@ -34,6 +34,7 @@ mod tiled;
 pub use device::emulated::{KERNEL_ATTRIBUTE, lower_emulated};
 pub use device::library::{MathLibrary, PtxOptions, find_math_library};
 pub use device::machine::DeviceModule;
+pub use device::mma_depth::with_deep_products;
 pub use device::ptx::{assemble, lower_ptx, prepare_early_ptx, prepare_ptx};
 pub use host::emit::{blocks, check_live_outs, emit, live_outs, prepare, rename};
 pub use host::plan::{Entry, HostPlan, Image, ImageKind};

@@ -4,4 +4,5 @@ pub(crate) mod checked;
 pub(crate) mod emulated;
 pub(crate) mod library;
 pub(crate) mod machine;
+pub(crate) mod mma_depth;
 pub(crate) mod ptx;

@@ -204,6 +204,8 @@ fn run(job: &Job, store: Option<&Store>, failed: &AtomicBool) -> Result<Code, co
     let mut images = Vec::new();
     let assemble = |ptxas: &PathBuf, arch: u32, text: &[u8]| {
         let job = CubinJob { ptxas: ptxas.clone(), arch, text: 0 };
+        let deep = deep(text).filter(|_| tools::release(ptxas) >= DEEP_PRODUCTS);
+        let text = deep.as_deref().unwrap_or(text);
         let made = Phase::Ptxas.time(|| job.assemble(text, store));
         failed.fetch_or(made.is_err(), Ordering::Relaxed);
         made
@@ -227,9 +229,18 @@ fn run(job: &Job, store: Option<&Store>, failed: &AtomicBool) -> Result<Code, co
         Err(why) => Some(why.clone()),
     };
     for (text, data) in job.texts.iter().zip(texts).rev() {
+        let data = deep(&data).unwrap_or(data);
         images.push(codegen::Image { kind: codegen::ImageKind::Ptx, arch: text.arch, data });
     }
     Ok(Code { images, missing })
+}
+
+/// The release of ptxas from which on products of doubles go deeper ([`codegen::with_deep_products`]); the
+/// compilers of drivers are taken for such ones.
+const DEEP_PRODUCTS: u32 = 13;
+
+fn deep(text: &[u8]) -> Option<Vec<u8>> {
+    codegen::with_deep_products(std::str::from_utf8(text).ok()?).map(String::into_bytes)
 }
 
 /// The text of kernels.

@@ -1,8 +1,10 @@
 //! Where the programs are that the plugin runs.
 
 use inkwell::llvm_sys::core::LLVMContextCreate;
+use std::collections::BTreeMap;
 use std::ffi::{CStr, OsString, c_char, c_int, c_void};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 #[repr(C)]
 struct DlInfo {
@@ -103,4 +105,33 @@ pub fn ptxas() -> Option<PathBuf> {
     let on_path: Vec<PathBuf> = std::env::split_paths(&path).map(|p| p.join("ptxas")).collect();
     let installed = [PathBuf::from("/usr/local/cuda/bin/ptxas")];
     beside.chain(on_path).chain(installed).find(|p| p.is_file())
+}
+
+/// The release of a ptxas, 13 for 13.0; 0 if it does not say.
+pub fn release(ptxas: &Path) -> u32 {
+    static KNOWN: Mutex<BTreeMap<PathBuf, u32>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    *known.entry(ptxas.to_path_buf()).or_insert_with(|| {
+        let said = std::process::Command::new(ptxas).arg("--version").output();
+        said.ok().and_then(|said| release_in(&String::from_utf8_lossy(&said.stdout))).unwrap_or(0)
+    })
+}
+
+fn release_in(said: &str) -> Option<u32> {
+    let after = said.split_once("release ")?.1;
+    after.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::release_in;
+
+    #[test]
+    fn releases_of_ptxas() {
+        let said =
+            "ptxas: NVIDIA (R) Ptx optimizing assembler\nCuda compilation tools, release 12.9, V12.9.86\n";
+        assert_eq!(release_in(said), Some(12));
+        assert_eq!(release_in("Cuda compilation tools, release 13.0, V13.0.88"), Some(13));
+        assert_eq!((release_in("release "), release_in("")), (None, None));
+    }
 }

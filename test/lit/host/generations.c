@@ -1,6 +1,6 @@
 // Code for each generation that has its own is in the program as PTX: for products of doubles from sm_80 and from sm_90 on, whether ptxas is there or not;
 // for the rest of the kernels one text. The image comes first that is the latest. A launch of the oldest text asks for less shared memory (74 KiB, << 8 in
-// the kernel's flags) than the others.
+// the kernel's flags) than the others. What the driver compiles for sm_90 has operations of twice the depth.
 //
 // RUN: %clang -O0 -Xclang -disable-O0-optnone -emit-llvm -S %s -o %t.ll
 // RUN: %opt -passes=pollyrs -pollyrs-targets=cuda -pollyrs-cubin=off -S %t.ll | FileCheck %s
@@ -9,7 +9,7 @@
 
 // CHECK-DAG: constant [1 x { i32, i32, ptr, i64 }] [{ i32, i32, ptr, i64 } { i32 1, i32 70,
 // CHECK-DAG: constant [3 x { i32, i32, ptr, i64 }] [{ i32, i32, ptr, i64 } { i32 1, i32 90, {{.*}} { i32 1, i32 80, {{.*}} { i32 1, i32 70,
-// CHECK-DAG: c"{{.*}}.target sm_90{{.*}}mma.sync.aligned.m16n8k4.row.col.f64
+// CHECK-DAG: c"{{.*}}.target sm_90{{.*}}mma.sync.aligned.m16n8k8.row.col.f64
 // CHECK-DAG: c"{{.*}}.target sm_80{{.*}}mma.sync.aligned.m8n8k4.row.col.f64
 
 // LATER-DAG: constant [1 x { i32, i32, ptr, i64 }] [{ i32, i32, ptr, i64 } { i32 1, i32 86,

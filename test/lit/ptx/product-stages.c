@@ -1,6 +1,6 @@
 // Products of doubles on tensor cores: operands come by copies that no thread waits for, four sets of buffers, and the factors of an operation are
 // loaded before the products of the one in front of it, at the turn from strip to strip as well. Rows may begin in the middle of the 16 bytes of a copy: then
-// they have one more. From sm_80 on an operation is two of half as many rows. Code for older architectures has none of it.
+// they have one more. An operation is two of the loop, where registers suffice. From sm_80 on an operation is two of half as many rows. Code for older architectures has none of it.
 //
 // RUN: %clang -O0 -Xclang -disable-O0-optnone -emit-llvm -S %s -o %t.ll
 // RUN: %opt -passes='print<pollyrs-ptx;arch=sm_90>' -disable-output %t.ll 2>&1 | FileCheck %s
@@ -23,11 +23,14 @@
 // CHECK-COUNT-12: ld.shared.b64
 // CHECK-NOT:      mma.sync
 // CHECK:          cp.async.commit_group
-// CHECK-COUNT-48: mma.sync.aligned.m16n8k4.row.col.f64
+// CHECK-COUNT-16: mma.sync.aligned.m16n8k8.row.col.f64
 // CHECK:          cp.async.wait_group 2;
 // CHECK-NEXT:     bar.sync
 // CHECK-COUNT-12: ld.shared.b64
-// CHECK-COUNT-16: mma.sync.aligned.m16n8k4.row.col.f64
+// CHECK-COUNT-16: mma.sync.aligned.m16n8k8.row.col.f64
+// CHECK-NOT:      m16n8k4
+// CHECK:          .visible .entry gemm_K1(
+// CHECK:          mma.sync.aligned.m16n8k4.row.col.f64
 void gemm(int n, int m, int l, double C[n][m], double A[n][l], double B[l][m]) {
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < m; ++j)
