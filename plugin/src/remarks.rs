@@ -131,6 +131,13 @@ pub fn offloaded(with: &Options, f: LLVMValueRef, c: &Compiled, seen: &Seen) {
             format!("inspects the values of {} before each execution: subscripts depend on them", i.display);
         emit(with, f, RemarkKind::Analysis, Code::Inspection, at, &text);
     }
+    for r in &scop.roundings {
+        let text = format!(
+            "computes before each execution between which integers {} is: subscripts depend on it",
+            r.display
+        );
+        emit(with, f, RemarkKind::Analysis, Code::Inspection, at, &text);
+    }
     for a in &scop.promised {
         let text = format!(
             "believes the program that iterations of the outer loop have different elements of {}",

@@ -98,6 +98,7 @@ pub fn scop(text: &str) -> Scop {
         in_place: vec![],
         invariant_loads: vec![],
         inspections: vec![],
+        roundings: vec![],
         appends: vec![],
         promised: vec![],
         reordered: vec![],

@@ -259,7 +259,9 @@ impl Builder<'_> {
         }
         let params: Vec<String> = self.params.iter().map(|p| p.name.clone()).collect();
         let context = self.known_of(&accesses)?;
-        let found: Vec<_> = self.inspections.iter().map(|i| (i.low.clone(), i.high.clone())).collect();
+        let rounded = self.roundings.iter().map(|r| (r.low.clone(), r.high.clone()));
+        let found = self.inspections.iter().map(|i| (i.low.clone(), i.high.clone()));
+        let found: Vec<_> = found.chain(rounded).collect();
         let problem = Problem {
             params: &params,
             context: &context,

@@ -7,7 +7,9 @@ use crate::DetectOptions;
 use crate::appends::Appended;
 use crate::cfg::Cfg;
 use crate::fail::{Fail, Stop, value_location};
-use crate::found::{FoundSubscript, FoundUpdate, Inspected, KnownRange, ParamEntry, Uncovered, WIDE_BOUND};
+use crate::found::{
+    FoundSubscript, FoundUpdate, Inspected, KnownRange, ParamEntry, Rounded, Uncovered, WIDE_BOUND,
+};
 use crate::invariant_loads::Assumed;
 use crate::ir::{self, Block, Value, comes_back};
 use crate::place::Place;
@@ -57,6 +59,8 @@ pub(crate) struct Builder<'a> {
     pub promised: BTreeSet<ArrayId>,
     /// What is looked at before the SCoP runs: see [`crate::inspect`].
     pub inspections: Vec<Inspected>,
+    /// Integers that are rounded from numbers: see [`crate::roundings`].
+    pub roundings: Vec<Rounded>,
     /// Loads whose elements are bounded by loops that data counts: see [`crate::counted`].
     pub counted_accesses: BTreeSet<Value>,
     /// Loops of subregions whose counters only [`crate::counted`] bounds.
@@ -111,6 +115,7 @@ impl<'a> Builder<'a> {
             appended: Vec::new(),
             promised: BTreeSet::new(),
             inspections: Vec::new(),
+            roundings: Vec::new(),
             inspecting: false,
             assuming: false,
             counted_accesses: BTreeSet::new(),

@@ -15,7 +15,7 @@ use crate::scalars::common;
 use isl::{DimType, PwAff, Set};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{ScevExpr, ScevKind};
-use pollyrs_scop::RejectReason;
+use pollyrs_scop::{AssumptionKind, RejectReason};
 use std::collections::BTreeSet;
 
 /// Types up to this width bound a value by themselves.
@@ -93,10 +93,42 @@ impl Builder<'_> {
             ScevKind::Unknown(v) if self.defined_inside(*v) => self.values_of(flow, *v, place, depth, any),
             ScevKind::Add(_) => match divisor(e) {
                 Some(n @ 1..) => self.between(place, 0, n - 1),
-                _ => Ok(any),
+                _ => Ok(self.sums(flow, e, place, depth)?.unwrap_or(any)),
             },
             _ => Ok(any),
         }
+    }
+
+    /// What a value and what is affine may be together, if that does not wrap.
+    fn sums(&mut self, flow: &Flow, e: &ScevExpr, place: &Place, depth: u32) -> Result<Option<Set>, Fail> {
+        let mut rest: Option<PwAff> = None;
+        let mut one = None;
+        for o in e.operands() {
+            match (self.affine(o, place)?, one) {
+                (Some(f), _) => {
+                    rest = Some(match rest {
+                        None => f,
+                        Some(r) => r.add(f)?,
+                    });
+                }
+                (None, None) => one = Some(o),
+                (None, Some(_)) => return Ok(None),
+            }
+        }
+        let (Some(rest), Some(x)) = (rest, one) else { return Ok(None) };
+        if !e.nsw && !self.never_wraps_here(e) {
+            return Ok(None);
+        }
+        let own = self.values(flow, x, place, depth - 1)?;
+        if !is_bounded(&own)? {
+            return Ok(None);
+        }
+        // { [i, x, v] : v = x + rest }
+        let d = place.dims() as u32;
+        let pair = own.add_dims(DimType::Set, 1)?;
+        let sum = self.at(&pair, d)?.add(rest.insert_dims(DimType::In, d, 2)?)?;
+        let equal = self.at(&pair, d + 1)?.eq_set(sum)?;
+        Ok(Some(pair.intersect(equal)?.project_out(DimType::Set, d, 1)?))
     }
 
     /// Of an instruction that scalar evolution does not look into; `any` if nothing is known.
@@ -111,6 +143,12 @@ impl Builder<'_> {
                 self.between(place, 0, (1 << (i64::from(bits) - by).max(0)) - 1)
             }
             (Some(Op::LLVMLoad), _) => Ok(self.inspected_values(flow, v, place)?.unwrap_or(any)),
+            (Some(Op::LLVMURem | Op::LLVMSRem), None) => {
+                Ok(self.remainders(flow, v, place, depth)?.unwrap_or(any))
+            }
+            (Some(Op::LLVMFPToSI | Op::LLVMFPToUI | Op::LLVMCall), _) => {
+                Ok(self.rounded_values(flow, v, place)?.unwrap_or(any))
+            }
             (Some(Op::LLVMPHI | Op::LLVMSelect | Op::LLVMFreeze), _) => {
                 if let Some(values) = self.counted_values(v, place)? {
                     return Ok(values);
@@ -119,6 +157,44 @@ impl Builder<'_> {
             }
             _ => Ok(any),
         }
+    }
+
+    /// What a remainder by a size may be, of what is known to be bounded.
+    fn remainders(&mut self, flow: &Flow, v: Value, place: &Place, depth: u32) -> Result<Option<Set>, Fail> {
+        let scope = ir::parent(v).and_then(|b| self.an.innermost_loop(b));
+        let [x, n] = [0, 1].map(|i| self.an.scev(ir::operand(v, i), scope));
+        if !self.is_invariant(&n) {
+            return Ok(None);
+        }
+        let Some(n) = self.affine(&n, place)? else { return Ok(None) };
+        let own = self.values(flow, &x, place, depth - 1)?;
+        // { [i, x, v] }: where neither is negative.
+        if !is_bounded(&own)? || !self.may_be_natural(&own, place)? {
+            return Ok(None);
+        }
+        let d = place.dims() as u32;
+        let outside = place.domain.clone().subtract(n.clone().pos_set()?)?;
+        match self.assume(
+            AssumptionKind::NonNegative,
+            outside,
+            place,
+            "the divisor of a remainder is positive",
+        ) {
+            Ok(()) => {}
+            Err(Stop::Blocker(_)) => return Ok(None),
+            Err(Stop::Isl(e)) => return Err(e.into()),
+        }
+        let n = n.insert_dims(DimType::In, d, 1)?;
+        let last = self.last(place)?;
+        let below = last.clone().lt_set(n)?.intersect(last.nonneg_set()?)?;
+        Ok(Some(below.intersect(place.domain.clone().add_dims(DimType::Set, 1)?)?))
+    }
+
+    /// Whether values are not negative, or may be assumed not to be.
+    fn may_be_natural(&mut self, values: &Set, place: &Place) -> Result<bool, Fail> {
+        Ok(self.not_negative(values, place)?
+            || self.is_inspected(values)?
+                && self.assume_not_negative(values, place, "the dividend of a remainder")?)
     }
 
     /// What a choice among values may be; `None` if it is not known.
@@ -247,14 +323,14 @@ impl Builder<'_> {
         self.at(&more, place.dims() as u32)
     }
 
-    fn between(&self, place: &Place, low: i64, high: i64) -> Result<Set, Fail> {
+    pub fn between(&self, place: &Place, low: i64, high: i64) -> Result<Set, Fail> {
         let d = place.dims() as u32;
         let all = place.domain.clone().add_dims(DimType::Set, 1)?;
         let (low, high) = (isl::Val::int(&self.ctx, low)?, isl::Val::int(&self.ctx, high)?);
         Ok(all.lower_bound_val(DimType::Set, d, low)?.upper_bound_val(DimType::Set, d, high)?)
     }
 
-    fn not_negative(&self, values: &Set, place: &Place) -> Result<bool, Fail> {
+    pub fn not_negative(&self, values: &Set, place: &Place) -> Result<bool, Fail> {
         let negative = values.clone().intersect_params(self.context.clone())?.upper_bound_val(
             DimType::Set,
             place.dims() as u32,

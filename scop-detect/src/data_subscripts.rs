@@ -238,12 +238,27 @@ impl Builder<'_> {
     /// before it in its iteration say of the values.
     pub fn reached(&mut self, inst: Value, place: &Place) -> Result<Set, Fail> {
         let mut reached = place.domain.clone();
-        let Some(mut block) = ir::parent(inst) else { return Ok(reached) };
-        let own = self.an.innermost_loop(block);
+        let own = ir::parent(inst).and_then(|b| self.an.innermost_loop(b));
         // Scalar evolution sees values of a loop without a bound as they are behind the loop.
         if own.filter(|l| self.inside(*l)) != place.loops.last().copied() {
             return Ok(reached);
         }
+        for (c, holds) in self.branches_before(inst) {
+            match self.known_condition(c, place)? {
+                Some(known) if holds => reached = reached.intersect(known)?,
+                Some(known) => reached = reached.subtract(known)?,
+                None => {}
+            }
+        }
+        Ok(reached.coalesce()?)
+    }
+
+    /// The conditions of branches before an instruction in its iteration, and whether each holds where it is
+    /// executed.
+    pub fn branches_before(&self, inst: Value) -> Vec<(Value, bool)> {
+        let mut found = Vec::new();
+        let Some(mut block) = ir::parent(inst) else { return found };
+        let own = self.an.innermost_loop(block);
         for _ in 0..MAX_VALUES {
             let headed = own.is_some_and(|l| self.an.loops()[l.0].header == block);
             let before = self.cfg.predecessors(block);
@@ -259,15 +274,11 @@ impl Builder<'_> {
                 && let (Some(c), [yes, no]) = (ir::branch_condition(next), &ir::successors(next)[..])
                 && yes != no
             {
-                match self.known_condition(c, place)? {
-                    Some(holds) if *yes == block => reached = reached.intersect(holds)?,
-                    Some(holds) => reached = reached.subtract(holds)?,
-                    None => {}
-                }
+                found.push((c, *yes == block));
             }
             block = next;
         }
-        Ok(reached.coalesce()?)
+        found
     }
 
     /// Where a condition holds, if that can be told; what it needs to be assumed of parameters must leave

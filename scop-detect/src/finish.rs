@@ -5,9 +5,10 @@
 
 use crate::builder::Builder;
 use crate::fail::{Fail, block_location, loc};
-use crate::found::{Draft, ParamEntry};
+use crate::found::{Draft, ParamEntry, Rounded};
 use crate::inspect::Looked;
 use crate::ir::{self, Value, handle};
+use crate::roundings::RoundedFrom;
 use crate::schedule::original_schedule;
 use isl::{DimType, Map, PwAff, Set, Space};
 use pollyrs_isl as isl;
@@ -95,11 +96,12 @@ impl Builder<'_> {
         self.assumptions = self.needed_assumptions()?;
         self.refuse_trivial(&drafts)?;
         let mut looked = self.looked_at(&drafts, &arrays)?;
+        let mut rounded = self.rounded_from(&drafts, &arrays)?;
         let known = self.known_at_run_time()?;
         for d in &mut drafts {
             d.statement.domain = assumed_domain(d.statement.domain.clone(), &known)?;
         }
-        self.drop_unused(&drafts, &arrays, &mut looked)?;
+        self.drop_unused(&drafts, &arrays, &mut looked, &mut rounded)?;
         let space = Space::params_named(&self.ctx, self.params.iter().map(|p| p.name.as_str()))?;
         let mut arrays = arrays;
         let (known, context) = (tidy_set(known, &space)?, tidy_set(self.context.clone(), &space)?);
@@ -128,6 +130,7 @@ impl Builder<'_> {
         let reordered = self.reordered(&drafts);
         let statements: Vec<Statement> = drafts.into_iter().map(|d| d.statement).collect();
         let in_place = self.in_place(&alias_checks, &arrays, &statements, &schedule, &known);
+        self.check_numbers(&rounded, &arrays, &statements, (&schedule, &known))?;
         let loops: Vec<_> = (0..self.an.loops().len())
             .filter(|l| self.inside(LoopId(*l)))
             .map(|l| self.an.loops()[l].location.clone().map(loc))
@@ -144,6 +147,7 @@ impl Builder<'_> {
                 *f = tidy_value(f, &space)?;
             }
         }
+        let roundings = self.roundings(rounded, &looked, &space)?;
         let inspections = self.inspections(looked, &space)?;
         let promised = self.promised.iter().copied().collect();
         // Whether one array may stand for two was asked of the model's order only.
@@ -168,6 +172,7 @@ impl Builder<'_> {
             in_place,
             invariant_loads,
             inspections,
+            roundings,
             appends,
             promised,
             reordered,
@@ -206,6 +211,35 @@ impl Builder<'_> {
             inspections.push(Inspection { array, elements, low, high, distinct, display });
         }
         Ok(inspections)
+    }
+
+    /// The roundings whose parameters are left, behind those inspections that are.
+    fn roundings(
+        &self,
+        rounded: Vec<RoundedFrom>,
+        looked: &[Looked],
+        space: &Space,
+    ) -> isl::Result<Vec<Rounding>> {
+        let number = |name: &str| self.params.iter().position(|p| p.name == name);
+        let mut roundings = Vec::new();
+        for RoundedFrom { rounding, mut terms } in rounded {
+            let (Some(low), Some(high)) = (number(&rounding.low), number(&rounding.high)) else { continue };
+            for t in &mut terms {
+                match &mut t.kind {
+                    TermKind::Count { low, high } => {
+                        *low = tidy_value(low, space)?;
+                        *high = tidy_value(high, space)?;
+                    }
+                    TermKind::Memory { elements, .. } => *elements = tidy_set(elements.clone(), space)?,
+                    _ => {}
+                }
+            }
+            let first = &self.inspections[..rounding.behind];
+            let behind = looked.iter().filter(|l| first.iter().any(|i| i.low == l.low)).count();
+            let Rounded { bits, signed, saturates, display, .. } = rounding;
+            roundings.push(Rounding { terms, bits, signed, saturates, low, high, behind, display });
+        }
+        Ok(roundings)
     }
 
     /// The region, its blocks in reverse postorder.
@@ -279,25 +313,44 @@ impl Builder<'_> {
         &mut self,
         drafts: &[Draft],
         arrays: &[Array],
-        looked: &mut Vec<crate::inspect::Looked>,
+        looked: &mut Vec<Looked>,
+        rounded: &mut Vec<RoundedFrom>,
     ) -> Result<(), Fail> {
-        for n in (0..looked.len()).rev() {
-            let mut used = looked[n].distinct;
-            for end in [looked[n].low.clone(), looked[n].high.clone()] {
-                used |= self.is_mentioned(&end, drafts, arrays, &looked[n + 1..])?;
+        // What depends on another one may be dropped first.
+        let mut before = usize::MAX;
+        while looked.len() + rounded.len() < before {
+            before = looked.len() + rounded.len();
+            for n in (0..rounded.len()).rev() {
+                let mut used = false;
+                for end in [rounded[n].rounding.low.clone(), rounded[n].rounding.high.clone()] {
+                    used |=
+                        self.is_mentioned(&end, drafts, arrays, (looked.as_slice(), &rounded[n + 1..]))?;
+                }
+                if !used {
+                    rounded.remove(n);
+                }
             }
-            if !used {
-                looked.remove(n);
+            for n in (0..looked.len()).rev() {
+                let mut used = looked[n].distinct;
+                for end in [looked[n].low.clone(), looked[n].high.clone()] {
+                    used |=
+                        self.is_mentioned(&end, drafts, arrays, (&looked[n + 1..], rounded.as_slice()))?;
+                }
+                if !used {
+                    looked.remove(n);
+                }
             }
         }
         let mut kept = Vec::new();
         for (index, p) in std::mem::take(&mut self.params).into_iter().enumerate() {
-            let end = |l: &crate::inspect::Looked| l.low == p.name || l.high == p.name;
+            let is_end = |low: &str, high: &str| low == p.name || high == p.name;
+            let found = looked.iter().any(|l| is_end(&l.low, &l.high))
+                || rounded.iter().any(|r| is_end(&r.rounding.low, &r.rounding.high));
             if self.tied.contains(&index)
-                || looked.iter().any(end)
-                || self.is_mentioned(&p.name, drafts, arrays, looked)?
+                || found
+                || self.is_mentioned(&p.name, drafts, arrays, (looked.as_slice(), rounded.as_slice()))?
             {
-                if p.inspected && !looked.iter().any(end) {
+                if p.inspected && !found {
                     let reason = RejectReason::Subscript { array: p.display.clone(), blocker: p.display };
                     return Err(Fail::new(reason, self.region.entry));
                 }
@@ -326,7 +379,7 @@ impl Builder<'_> {
         name: &str,
         drafts: &[Draft],
         arrays: &[Array],
-        looked: &[crate::inspect::Looked],
+        (looked, rounded): (&[Looked], &[RoundedFrom]),
     ) -> Result<bool, Fail> {
         let id = isl::Id::new(&self.ctx, name)?;
         let in_set = |s: &isl::Set| -> isl::Result<bool> {
@@ -349,6 +402,13 @@ impl Builder<'_> {
         }
         for a in arrays.iter().flat_map(|a| a.sizes.iter().flatten().chain(&a.shift)) {
             used |= in_pwa(a)?;
+        }
+        for t in rounded.iter().flat_map(|r| &r.terms) {
+            match &t.kind {
+                TermKind::Count { low, high } => used |= in_pwa(low)? || in_pwa(high)?,
+                TermKind::Memory { elements, .. } => used |= in_set(elements)?,
+                _ => {}
+            }
         }
         for s in drafts.iter().map(|d| &d.statement) {
             used |= in_set(&s.domain)?;

@@ -6,7 +6,7 @@ use isl::{PwAff, Set};
 use pollyrs_delinearize::Polynomial;
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{LoopId, ScevExpr};
-use pollyrs_scop::{AssumptionKind, DataSubscript, ProductRange, Statement, UpdateOp};
+use pollyrs_scop::{AssumptionKind, DataSubscript, ProductRange, Statement, TermKind, UpdateOp};
 
 /// 64-bit parameters are checked at run time to lie within ±2^46, so that 64-bit address arithmetic cannot
 /// wrap.
@@ -65,6 +65,31 @@ pub(crate) struct Inspected {
     pub display: String,
     /// No two of them may be equal: see [`crate::scatters`].
     pub distinct: bool,
+}
+
+/// An integer that is rounded from a number: see [`crate::roundings`].
+#[derive(Clone, Debug)]
+pub(crate) struct Rounded {
+    pub value: Value,
+    pub terms: Vec<FoundTerm>,
+    pub bits: u32,
+    pub signed: bool,
+    pub saturates: bool,
+    /// isl's names of the parameters.
+    pub low: String,
+    pub high: String,
+    /// Inspections that were there before it.
+    pub behind: usize,
+    pub display: String,
+}
+
+/// A term before arrays have their numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct FoundTerm {
+    pub single: bool,
+    pub kind: TermKind,
+    /// Of [`TermKind::Any`]: the load that it stands for.
+    pub load: Option<Value>,
 }
 
 impl Inspected {

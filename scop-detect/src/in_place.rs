@@ -63,7 +63,8 @@ impl Builder<'_> {
                 break;
             }
             // A failure, of the budget for instance, leaves the pair apart.
-            let unseen = || self.stores_are_unseen(written, read, &w.name, statements, schedule, known);
+            let unseen =
+                || self.stores_are_unseen((written, read), None, &w.name, statements, (schedule, known));
             if self.ctx.with_budget(left, unseen).unwrap_or(false) {
                 found.push((a, b));
             }
@@ -71,16 +72,23 @@ impl Builder<'_> {
         found
     }
 
-    /// Whether no read of `read` comes behind a store to `written` with the same subscripts.
-    fn stores_are_unseen(
+    /// Whether no read of `read`, or none by `loads`, comes behind a store to `written` with the same
+    /// subscripts.
+    pub fn stores_are_unseen(
         &self,
-        written: ArrayId,
-        read: ArrayId,
+        (written, read): (ArrayId, ArrayId),
+        loads: Option<&[Value]>,
         name: &str,
         statements: &[Statement],
-        schedule: &isl::Schedule,
-        known: &Set,
+        (schedule, known): (&isl::Schedule, &Set),
     ) -> isl::Result<bool> {
+        let counts = |a: &&Access| match (loads, a.value) {
+            (None, _) => true,
+            (Some(all), AccessValue::Instruction(v)) => {
+                a.kind == AccessKind::Read && all.contains(&(v.address() as Value))
+            }
+            (Some(_), _) => false,
+        };
         let mut sinks = UnionMap::empty(&self.ctx)?;
         let mut sources = UnionMap::empty(&self.ctx)?;
         let mut all = Vec::new();
@@ -89,7 +97,7 @@ impl Builder<'_> {
             let here = Touching {
                 statement: s,
                 writes: of(written).filter(|a| a.kind != AccessKind::Read).collect(),
-                reads: of(read).collect(),
+                reads: of(read).filter(counts).collect(),
             };
             for a in &here.writes {
                 sources = sources.add_map(a.relation.clone().intersect_domain(s.domain.clone())?)?;

@@ -46,10 +46,20 @@ impl Builder<'_> {
     /// if it can't be inspected, or isn't.
     pub fn inspected_values(&mut self, flow: &Flow, load: Value, place: &Place) -> Result<Option<Set>, Fail> {
         let Some(n) = self.inspection(flow, load)? else { return Ok(None) };
-        let (low, high) = (self.inspections[n].low.clone(), self.inspections[n].high.clone());
+        let ends = (self.inspections[n].low.clone(), self.inspections[n].high.clone());
+        self.between_ends(load, place, ends)
+    }
+
+    /// The values between two parameters, by their names.
+    pub fn between_ends(
+        &mut self,
+        of: Value,
+        place: &Place,
+        (low, high): (String, String),
+    ) -> Result<Option<Set>, Fail> {
         let domain = place.domain.clone().add_dims(DimType::Set, 1)?;
         let extended = Place { domain, values: place.values.clone(), ..place.clone() };
-        let v = self.dim(place.dims(), &extended).map_err(|s| s.fail(load, not_inspected))?;
+        let v = self.dim(place.dims(), &extended).map_err(|s| s.fail(of, not_inspected))?;
         let mut values = extended.domain.clone();
         for (name, above) in [(low, true), (high, false)] {
             let Some(index) = self.params.iter().position(|p| p.name == name) else { return Ok(None) };
@@ -85,8 +95,10 @@ impl Builder<'_> {
         }
         let member = ir::is_member(ir::address(load).unwrap_or(load));
         let own = self.inspected_by(load);
+        // What numbers are rounded to is known behind some inspections only.
+        let rounded = self.is_rounded(load);
         let known = |(n, i): (usize, &Inspected)| {
-            let alike = i.base == base && i.bits == bits && !i.member && !member;
+            let alike = i.base == base && i.bits == bits && !i.member && !member && !rounded;
             (alike && own.iter().all(|before| *before < n)).then_some(n)
         };
         if let Some(n) = self.inspections.iter().enumerate().find_map(known) {
@@ -97,14 +109,7 @@ impl Builder<'_> {
             return Ok(None);
         }
         let display = self.name_of(base);
-        let (low, high) = (
-            self.new_inspected(load, bits, "min", &display)?,
-            self.new_inspected(load, bits, "max", &display)?,
-        );
-        let space = isl::Space::params_named(&self.ctx, [low.as_str(), high.as_str()])?;
-        let least = self.param_aff(self.params.len() - 2, space.clone())?;
-        let largest = self.param_aff(self.params.len() - 1, space)?;
-        self.context = self.context.clone().intersect(least.le_set(largest)?.params()?)?;
+        let (low, high) = self.new_ends(load, bits, &display)?;
         self.inspections.push(Inspected {
             base,
             bits,
@@ -116,6 +121,34 @@ impl Builder<'_> {
             distinct: false,
         });
         Ok(Some(self.inspections.len() - 1))
+    }
+
+    /// Two parameters of which the first is not above the second.
+    pub fn new_ends(&mut self, of: Value, bits: u32, display: &str) -> Result<(String, String), Fail> {
+        let (low, high) =
+            (self.new_inspected(of, bits, "min", display)?, self.new_inspected(of, bits, "max", display)?);
+        let space = isl::Space::params_named(&self.ctx, [low.as_str(), high.as_str()])?;
+        let least = self.param_aff(self.params.len() - 2, space.clone())?;
+        let largest = self.param_aff(self.params.len() - 1, space)?;
+        self.context = self.context.clone().intersect(least.le_set(largest)?.params()?)?;
+        Ok((low, high))
+    }
+
+    /// Whether the element of a load depends on an integer that is rounded from a number.
+    fn is_rounded(&self, load: Value) -> bool {
+        let (mut work, mut seen) = (self.subscript_values(load), BTreeSet::new());
+        while let Some(v) = work.pop() {
+            if self.roundings.iter().any(|r| r.value == v) {
+                return true;
+            }
+            if self.defined_inside(v) && seen.insert(v) {
+                match ir::opcode(v) {
+                    Some(Op::LLVMLoad) => work.extend(self.subscript_values(v)),
+                    _ => work.extend(ir::operands(v)),
+                }
+            }
+        }
+        false
     }
 
     /// The inspections that the element of a load depends on.
@@ -165,7 +198,8 @@ impl Builder<'_> {
 
     /// Whether bounds are the ends of an inspection.
     pub fn is_inspected(&self, values: &Set) -> Result<bool, Fail> {
-        for end in self.inspections.iter().flat_map(|i| [&i.low, &i.high]) {
+        let rounded = self.roundings.iter().flat_map(|r| [&r.low, &r.high]);
+        for end in self.inspections.iter().flat_map(|i| [&i.low, &i.high]).chain(rounded) {
             let at = values.find_dim_by_id(DimType::Param, &isl::Id::new(&self.ctx, end)?)?;
             if at >= 0 && values.involves_dims(DimType::Param, at as u32, 1)? {
                 return Ok(true);

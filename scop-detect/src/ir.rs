@@ -8,7 +8,9 @@ use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMIntPredicate, LLVMTypeKind, LLVM
 use pollyrs_llvm_shim::{LLVMBasicBlockRef, LLVMTypeRef, LLVMValueRef};
 use pollyrs_scop::{ElemType, UpdateOp, ValueHandle};
 
-pub(crate) use inkwell::llvm_sys::{LLVMIntPredicate as Pred, LLVMOpcode as Op};
+pub(crate) use inkwell::llvm_sys::{
+    LLVMIntPredicate as Pred, LLVMOpcode as Op, LLVMRealPredicate as RealPred,
+};
 
 pub(crate) type Value = LLVMValueRef;
 pub(crate) type Block = LLVMBasicBlockRef;
@@ -138,8 +140,18 @@ pub(crate) fn is_literal(v: Value) -> bool {
 }
 
 pub(crate) fn is_null_or_undef(v: Value) -> bool {
+    let (null, undefined) = null_undefined(v);
+    null || undefined
+}
+
+/// Whether a value is some number that nobody chose.
+pub(crate) fn is_undefined(v: Value) -> bool {
+    null_undefined(v).1
+}
+
+fn null_undefined(v: Value) -> (bool, bool) {
     // SAFETY: live value.
-    unsafe { LLVMIsNull(v) != 0 || LLVMIsUndef(v) != 0 }
+    unsafe { (LLVMIsNull(v) != 0, LLVMIsUndef(v) != 0) }
 }
 
 pub(crate) fn type_of(v: Value) -> LLVMTypeRef {
@@ -463,6 +475,11 @@ pub(crate) fn comes_back(phi: Value) -> bool {
 pub(crate) fn flags(v: Value) -> u32 {
     // SAFETY: a live value; asked for flags only if it may have them.
     unsafe { if LLVMCanValueUseFastMathFlags(v) != 0 { LLVMGetFastMathFlags(v) } else { 0 } }
+}
+
+pub(crate) fn fcmp_predicate(v: Value) -> RealPred {
+    // SAFETY: an `fcmp`.
+    unsafe { LLVMGetFCmpPredicate(v) }
 }
 
 /// The constant that changes nothing, of the type of `v`.

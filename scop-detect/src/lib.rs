@@ -75,6 +75,7 @@ mod read_back;
 mod reductions;
 mod region;
 mod remainders;
+mod roundings;
 mod scalars;
 mod scatters;
 mod scev_affine;

@@ -61,6 +61,10 @@ impl fmt::Display for Scop {
             let distinct = if i.distinct { ", all different" } else { "" };
             writeln!(f, "  inspect {low} to {high}{distinct}: {}", i.elements)?;
         }
+        for r in &self.roundings {
+            let (low, high) = (&self.params[r.low].name, &self.params[r.high].name);
+            writeln!(f, "  round {low} to {high}: {}", self.number(r, r.terms.len().saturating_sub(1)))?;
+        }
         for a in &self.promised {
             writeln!(f, "  promised: iterations have different elements of {}", self.array(*a).name)?;
         }

@@ -17,6 +17,8 @@ pub enum VerifyError {
     MissingSize(String),
     #[error("{0}: inspected values are written, or depend on what is inspected later")]
     Inspection(String),
+    #[error("{0}: what it is rounded from depends on what is known later")]
+    Rounding(String),
     #[error(
         "{0}: an update is not all that is done to the array, or some accesses have a place and others don't"
     )]
@@ -71,6 +73,7 @@ pub fn verify(scop: &Scop) -> Result<(), VerifyError> {
             return Err(VerifyError::Inspection(array.name.clone()));
         }
     }
+    verify_roundings(scop)?;
     for (id, array) in scop.arrays.iter().enumerate() {
         let own = || {
             let all = scop.statements.iter().flat_map(|s| s.accesses.iter().map(move |a| (s, a)));
@@ -101,6 +104,49 @@ pub fn verify(scop: &Scop) -> Result<(), VerifyError> {
 pub fn outermost_counter(domain: &isl::Set) -> isl::Result<isl::Map> {
     let local = isl::LocalSpace::from_space(domain.space()?)?;
     isl::Map::from_pw_aff(isl::PwAff::from_aff(isl::Aff::var_on_domain(local, isl::DimType::Set, 0)?)?)
+}
+
+/// Terms are made of earlier ones, and of nothing that is known later only.
+fn verify_roundings(scop: &Scop) -> Result<(), VerifyError> {
+    for (n, r) in scop.roundings.iter().enumerate() {
+        let later = scop.roundings[n..].iter().map(|l| (l.low, l.high));
+        let unseen = scop.inspections.iter().skip(r.behind).map(|i| (i.low, i.high));
+        let later: Vec<usize> = later.chain(unseen).flat_map(|(low, high)| [low, high]).collect();
+        let mut fine = !r.terms.is_empty() && r.behind <= scop.inspections.len();
+        for p in &later {
+            fine &= scop.params.get(*p).is_some_and(|p| p.inspected);
+        }
+        for (at, t) in r.terms.iter().enumerate() {
+            fine &= match &t.kind {
+                TermKind::Any | TermKind::Known(_) => true,
+                TermKind::Count { low, high } => {
+                    let mut free = true;
+                    for (f, p) in [low, high].into_iter().flat_map(|f| later.iter().map(move |p| (f, *p))) {
+                        free &= !f.involves_dims(isl::DimType::Param, p as u32, 1)?;
+                    }
+                    free
+                }
+                TermKind::Memory { array, elements, .. } => {
+                    let mut free = elements.tuple_name()?.as_deref() == Some(&scop.array(*array).name);
+                    for p in &later {
+                        free &= !elements.involves_dims(isl::DimType::Param, *p as u32, 1)?;
+                    }
+                    free
+                }
+                TermKind::Made(_, of) => of.iter().all(|x| *x < at),
+                TermKind::AtMost { of, bound, .. } | TermKind::AtLeast { of, bound, .. } => {
+                    *of < at && *bound < at
+                }
+            };
+        }
+        for (i, p) in scop.inspections.iter().take(r.behind).flat_map(|i| [(i, r.low), (i, r.high)]) {
+            fine &= !i.elements.involves_dims(isl::DimType::Param, p as u32, 1)?;
+        }
+        if !fine {
+            return Err(VerifyError::Rounding(r.display.clone()));
+        }
+    }
+    Ok(())
 }
 
 /// Whether the program's promise orders all accesses of an array: data chooses their elements, and their

@@ -1,4 +1,4 @@
-// A histogram whose largest number has one entry, and stores by a list in which two integers are equal, so that the last one counts.
+// A histogram whose largest number has one entry, a table that is looked up with numbers of which one is the largest, and stores by a list in which two integers are equal, so that the last one counts.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,6 +10,11 @@ __attribute__((noinline)) static void histogram(int n, int *restrict h, const in
 __attribute__((noinline)) static void scatter(int n, double *restrict y, const int *restrict list, const double *restrict x) {
   for (int i = 0; i < n; i++)
     y[list[i]] = x[i] * 2;
+}
+
+__attribute__((noinline)) static void look_up(int n, double *restrict y, const double *restrict t, const double *restrict x) {
+  for (int i = 0; i < n; i++)
+    y[i] += t[(int)x[i]];
 }
 
 int main(void) {
@@ -25,6 +30,7 @@ int main(void) {
   list[20] = list[650];
   histogram(N, h, p);
   scatter(N, y, list, x);
+  look_up(N - 600, y, x, x + 600);
   double sum = 0;
   for (int i = 0; i < N; i++)
     sum += y[i] * (double)(i % 13) + h[i] * (double)(i % 7);

@@ -40,6 +40,8 @@ pub(crate) const PART_WORDS: u64 = 5;
 pub(crate) const INSPECTED_WORDS: u64 = 1 + 2 * ROW_DIMS as u64 + 2;
 /// Refused where two values are equal.
 pub(crate) const INSPECT_DISTINCT: u32 = 256;
+/// Elements are floating-point numbers; what is found are doubles.
+pub(crate) const INSPECT_NUMBERS: u32 = 512;
 /// Of an execution.
 pub(crate) const INSPECT_FIRST: u32 = 1 << 31;
 
@@ -79,6 +81,7 @@ mod tests {
             ("POLLYRS_ARRAY_FAULT", FAULT),
             ("POLLYRS_ARRAY_OWN", OWN),
             ("POLLYRS_INSPECT_DISTINCT", INSPECT_DISTINCT),
+            ("POLLYRS_INSPECT_NUMBERS", INSPECT_NUMBERS),
             ("POLLYRS_INSPECT_FIRST", INSPECT_FIRST),
         ];
         for (name, value) in cases {

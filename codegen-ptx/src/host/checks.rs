@@ -63,7 +63,7 @@ impl Gate<'_> {
     /// Comparisons of parameters: their ranges, the assumptions, products of sizes. What has fewest
     /// operations comes first.
     pub fn pass_numbers(&mut self, expr: &ExprEmitter<'_>, scop: &Scop) -> Result<(), CodegenError> {
-        let mut checks = self.in_range(expr, scop, !scop.inspections.is_empty());
+        let mut checks = self.in_range(expr, scop, scop.is_inspected());
         let ir = self.ir;
         let assumed = scop.assumed()?;
         if !assumed.is_equal(&isl::Set::universe(assumed.space()?)?)? {

@@ -38,7 +38,7 @@ use inkwell::llvm_sys::LLVMIntPredicate::*;
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim as shim;
 use pollyrs_schedule::Placement;
-use pollyrs_scop::{ArrayId, ArrayKind, Scop, ValueHandle};
+use pollyrs_scop::{ArrayId, ArrayKind, Scop, TermKind, ValueHandle};
 use std::collections::BTreeSet;
 
 /// Creates the check block and computes the parameters in it. Must run for every SCoP of a function before
@@ -227,7 +227,7 @@ impl<'c> Code<'c> {
         let alone = small::emit(ir, function, (cache, work), hold, self.versioned.host_begin);
         let refuse = ir.append_block(function, "pollyrs.host.begin");
         let mut gate = Gate { ir, function, refuse, reasons: vec![], refused: vec![] };
-        if !plan.scop.inspections.is_empty() {
+        if plan.scop.is_inspected() {
             gate.pass_before_inspection(expr, plan.scop)?;
             gate.inspect(expr, plan, self.slots, params, cache)?;
         }
@@ -434,6 +434,11 @@ pub fn rename(scop: &mut Scop, live_outs: &[shim::LiveOut]) {
         }
     };
     scop.invariants.iter_mut().for_each(|i| rename(&mut i.value));
+    for t in scop.roundings.iter_mut().flat_map(|r| &mut r.terms) {
+        if let TermKind::Known(value) = &mut t.kind {
+            rename(value);
+        }
+    }
     for a in &mut scop.arrays {
         if let ArrayKind::Memory { base } = &mut a.kind {
             rename(base);

@@ -1,4 +1,5 @@
-//! Inspections: the host looks at integers in memory before a launch, for the least and the largest of them.
+//! Inspections: the host looks at integers, and at numbers that integers are rounded from
+//! ([`super::numbers`]), in memory before a launch, for the least and the largest of them.
 //!
 //! ```text
 //! check:    what can be known without: the sizes' ranges; assumptions, without what they say of inspected values
@@ -25,7 +26,42 @@ use crate::host::plan::{HostPlan, Slots};
 use crate::host::ranges::{RANGE, offset_of, rows};
 use crate::ir::llvm::*;
 use inkwell::llvm_sys::LLVMIntPredicate::*;
-use pollyrs_scop::{ArrayKind, Inspection};
+use pollyrs_schedule::InspectedBox;
+use pollyrs_scop::{ArrayId, ArrayKind};
+
+/// What all looks of a SCoP have in common.
+pub(super) struct Looks<'a> {
+    pub plan: &'a HostPlan<'a>,
+    slots: &'a Slots,
+    cache: Value,
+    /// Of the roundings that are left.
+    pub boxes: std::slice::Iter<'a, InspectedBox>,
+    /// Whether anything was looked at.
+    any: bool,
+}
+
+/// A look.
+pub(super) struct Asked<'a> {
+    pub array: ArrayId,
+    /// Beside the bytes of an element.
+    pub flags: u32,
+    pub display: &'a str,
+    pub found: Option<&'a InspectedBox>,
+}
+
+/// Gives two parameters their values.
+fn know(
+    expr: &mut ExprEmitter<'_>,
+    plan: &HostPlan<'_>,
+    params: &mut [Value],
+    (low, high): (usize, usize),
+    (least, largest): (Value, Value),
+) {
+    for (at, value) in [(low, least), (high, largest)] {
+        expr.names.insert(plan.scop.params[at].name.clone(), value);
+        params[at] = value;
+    }
+}
 
 impl Gate<'_> {
     /// Makes the inspections and gives `expr` and `params`, by parameter, what they find. `cache`: the SCoP's
@@ -38,27 +74,42 @@ impl Gate<'_> {
         params: &mut [Value],
         cache: Value,
     ) -> Result<(), CodegenError> {
-        for (n, i) in plan.scop.inspections.iter().enumerate() {
-            let (least, largest) = self.look(expr, plan, slots, (n, i), cache)?;
-            for (at, value) in [(i.low, least), (i.high, largest)] {
-                expr.names.insert(plan.scop.params[at].name.clone(), value);
-                params[at] = value;
+        let mut looks = Looks { plan, slots, cache, boxes: plan.inspected.iter(), any: false };
+        // The boxes of roundings are behind those of inspections.
+        let mut lists = looks.boxes.clone();
+        let count = plan.scop.inspections.len();
+        if count > 0 {
+            looks.boxes.nth(count - 1);
+        }
+        for n in 0..=count {
+            for r in plan.scop.roundings.iter().filter(|r| r.behind == n) {
+                let ends = self.round(expr, &mut looks, r)?;
+                know(expr, plan, params, (r.low, r.high), ends);
             }
+            let Some(i) = plan.scop.inspections.get(n) else { continue };
+            let asked = Asked {
+                array: i.array,
+                flags: if i.distinct { INSPECT_DISTINCT } else { 0 },
+                display: &i.display,
+                found: lists.next(),
+            };
+            let ends = self.look(expr, &mut looks, &asked)?;
+            know(expr, plan, params, (i.low, i.high), ends);
         }
         Ok(())
     }
 
-    fn look(
+    /// Two words: the least and the largest element.
+    pub(super) fn look(
         &mut self,
         expr: &mut ExprEmitter<'_>,
-        plan: &HostPlan<'_>,
-        slots: &Slots,
-        (n, i): (usize, &Inspection),
-        cache: Value,
+        looks: &mut Looks<'_>,
+        i: &Asked<'_>,
     ) -> Result<(Value, Value), CodegenError> {
-        let (ir, scop) = (self.ir, plan.scop);
+        let (ir, plan, slots) = (self.ir, looks.plan, looks.slots);
+        let scop = plan.scop;
         let array = scop.array(i.array);
-        let (Some(found), ArrayKind::Memory { base }) = (plan.inspected.get(n), &array.kind) else {
+        let (Some(found), ArrayKind::Memory { base }) = (i.found, &array.kind) else {
             return Err(CodegenError::Internal("an inspection without a box in memory".into()));
         };
         if array.dims() > ROW_DIMS + 1 {
@@ -95,21 +146,22 @@ impl Gate<'_> {
             ir.store(stride, word(1 + (ROW_DIMS + k) as u64));
         }
         let results = word(INSPECTED_WORDS - 2);
-        let asked = array.elem.bytes() | if i.distinct { INSPECT_DISTINCT } else { 0 };
+        let asked = array.elem.bytes() | i.flags;
         let (mut types, mut args) =
             (vec![ptr, ptr, i32, ptr], vec![start, slots.inspected, ir.int32(asked), results]);
         if let Some(held) = plan.held {
             // What is found is remembered as long as nobody writes to the objects that it is of.
             let mask = held.masks.get(&i.array).copied().unwrap_or_default();
-            let what = mask | if n == 0 { INSPECT_FIRST } else { 0 };
+            let what = mask | if looks.any { 0 } else { INSPECT_FIRST };
             types.splice(0..0, [ptr, i32]);
-            args.splice(0..0, [cache, ir.int32(what)]);
+            args.splice(0..0, [looks.cache, ir.int32(what)]);
         }
         let name = on_hold(plan, "pollyrs_rt_inspect", ptr, &mut types, &mut args);
         let inspect = ir.declare(module, &name, i32, &types);
         let status = ir.call(i32, inspect, &args);
         let seen = ir.icmp(LLVMIntNE, status, ir.int32(0));
-        let equal = if i.distinct { "two of them are equal, " } else { "" };
+        looks.any = true;
+        let equal = if i.flags == INSPECT_DISTINCT { "two of them are equal, " } else { "" };
         let text = format!(
             "the values of {} were not inspected: {equal}its memory is not readable, or the host was faster before",
             i.display

@@ -6,6 +6,7 @@ pub(crate) mod descriptor;
 pub(crate) mod emit;
 pub(crate) mod inspect;
 pub(crate) mod launch;
+mod numbers;
 pub(crate) mod part;
 pub(crate) mod plan;
 pub(crate) mod product_range;

@@ -23,7 +23,7 @@ pub struct HostPlan<'a> {
     /// By `ArrayId`; `None` for arrays that are not memory.
     pub footprints: &'a [Option<Footprint>],
     pub work: &'a WorkEstimate,
-    /// By inspection of the SCoP.
+    /// By inspection of the SCoP, and behind them what its roundings load.
     pub inspected: &'a [InspectedBox],
     /// Kernels of several time steps that run before the mapping's.
     pub fused: Option<&'a FusedKernels>,
@@ -105,9 +105,9 @@ impl Slots {
                 true => scalar_slots("pollyrs.part.scalars"),
                 false => ir.null(),
             },
-            inspected: match scop.inspections.is_empty() {
-                true => ir.null(),
-                false => ir.alloca(i64_array(INSPECTED_WORDS), "pollyrs.inspected"),
+            inspected: match scop.is_inspected() {
+                false => ir.null(),
+                true => ir.alloca(i64_array(INSPECTED_WORDS), "pollyrs.inspected"),
             },
             live_out: live.into_iter().map(|a| (a, ir.alloca(ir.i64_type(), "pollyrs.live"))).collect(),
         }

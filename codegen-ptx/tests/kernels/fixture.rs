@@ -60,6 +60,7 @@ impl<'c> Fixture<'c> {
             in_place: vec![],
             invariant_loads: vec![],
             inspections: vec![],
+            roundings: vec![],
             appends: vec![],
             promised: vec![],
             reordered: vec![],

@@ -14,6 +14,7 @@ use crate::base::error::{Error, Result};
 use crate::base::planted::skips;
 use crate::base::spans::Span;
 use crate::memory::distinct::{self, Ascent, Walk, on_threads};
+use crate::memory::numbers::Numbers;
 use crate::memory::{guarded, packed};
 
 /// Bytes copied at a time: a part of the second-level cache of an ordinary core. (10^8 integers by one
@@ -56,6 +57,8 @@ impl Rows {
 
 /// `POLLYRS_INSPECT_DISTINCT`.
 const DISTINCT: u32 = 256;
+/// `POLLYRS_INSPECT_NUMBERS`.
+const NUMBERS: u32 = 512;
 
 /// [`look`], where the addresses may stand for rows.
 ///
@@ -70,7 +73,8 @@ pub fn gathered(start: *const c_void, rows: &Rows, element: u32) -> Result<(i64,
 }
 
 /// The least and the largest element of the rows, as signed integers; `(0, 0)` where there is none. With
-/// `DISTINCT` added to the bytes of an element no two may be equal.
+/// `DISTINCT` added to the bytes of an element no two may be equal. With `NUMBERS` elements are
+/// floating-point numbers, and the ends are the bits of `f64`: of NaNs where one of them is one.
 ///
 /// # Errors
 /// [`Error::Unreadable`] for memory that isn't there, and for widths and sizes that nothing sensible has;
@@ -80,12 +84,15 @@ pub fn look(start: *const c_void, rows: &Rows, element: u32) -> Result<(i64, i64
         return Ok((0, 0));
     }
     let all = rows.counts.iter().try_fold(i128::from(rows.bytes), |n, c| n.checked_mul(i128::from(*c)));
-    let width = element & !DISTINCT;
+    let width = element & !(DISTINCT | NUMBERS);
     let Some(all) = all.filter(|all| *all <= MOST && matches!(width, 1 | 2 | 4 | 8)) else {
         return Err(Error::Unreadable);
     };
     let (start, rows) = rows.tidied(start);
     let parts = parts(start, &rows, threads(all));
+    if element & NUMBERS != 0 {
+        return if width < 4 { Err(Error::Unreadable) } else { numbers_of(&parts, width) };
+    }
     let wants_distinct = element & DISTINCT != 0 && !skips("distinct");
     let seen = on_threads(parts.len(), |t| {
         let (start, rows) = &parts[t];
@@ -114,6 +121,21 @@ pub fn look(start: *const c_void, rows: &Rows, element: u32) -> Result<(i64, i64
         ends.1 -= 1;
     }
     Ok(ends)
+}
+
+/// The least and the largest number of the parts, as bits of `f64`.
+fn numbers_of(parts: &[(Start, Rows)], width: u32) -> Result<(i64, i64)> {
+    let seen = on_threads(parts.len(), |t| {
+        let (start, rows) = &parts[t];
+        let mut seen = Numbers::default();
+        each_piece(*start, rows, |piece| seen = seen.and(Numbers::of(piece, width)))?;
+        Ok(seen)
+    })?;
+    let (low, mut high) = seen.into_iter().fold(Numbers::default(), Numbers::and).ends();
+    if skips("largest-number") {
+        high -= 1.0;
+    }
+    Ok((low.to_bits().cast_signed(), high.to_bits().cast_signed()))
 }
 
 /// What a thread saw of its part.
@@ -397,6 +419,38 @@ mod tests {
             let rows = Rows { bytes: bytes.len() as i64, ..ONE };
             assert_eq!(look(bytes.as_ptr().cast(), &rows, element), Ok(expected));
         }
+    }
+
+    #[test]
+    fn numbers() {
+        let doubles: Vec<f64> =
+            (0..300_000i64).map(|i| ((i * 7919) % 100_003) as f64 * 0.25 - 50.5).collect();
+        let ask = |all: &[f64]| {
+            let rows = Rows { bytes: all.len() as i64 * 8, ..ONE };
+            look(all.as_ptr().cast(), &rows, 8 | NUMBERS).map(|(low, high)| {
+                (f64::from_bits(low.cast_unsigned()), f64::from_bits(high.cast_unsigned()))
+            })
+        };
+        assert_eq!(ask(&doubles), Ok((-50.5, 100_002.0 * 0.25 - 50.5)));
+        assert_eq!(ask(&doubles[..1]), Ok((-50.5, -50.5)));
+        for at in [0, 1, 7, 16_383, 150_000, 299_999] {
+            let mut other = doubles.clone();
+            other[at] = f64::NAN;
+            assert!(ask(&other).is_ok_and(|ends| ends.0.is_nan() && ends.1.is_nan()));
+            other[at] = f64::INFINITY;
+            assert_eq!(ask(&other).map(|ends| ends.1), Ok(f64::INFINITY));
+            other[at] = -1e300;
+            assert_eq!(ask(&other).map(|ends| ends.0), Ok(-1e300));
+        }
+        // Every third float.
+        let floats: Vec<f32> = (0..3000).map(|i| if i % 3 == 1 { i as f32 } else { f32::NAN }).collect();
+        let third = Rows { bytes: 4, counts: [1, 1, 1000], strides: [0, 0, 12] };
+        let found = look(floats[1..].as_ptr().cast(), &third, 4 | NUMBERS);
+        assert_eq!(found, Ok((1f64.to_bits().cast_signed(), 2998f64.to_bits().cast_signed())));
+        let nan = f64::NAN.to_bits().cast_signed();
+        assert_eq!(look(floats.as_ptr().cast(), &third, 4 | NUMBERS), Ok((nan, nan)));
+        assert_eq!(look(floats.as_ptr().cast(), &third, 2 | NUMBERS), Err(Error::Unreadable));
+        assert_eq!(look(floats.as_ptr().cast(), &ONE, 4 | NUMBERS), Ok((0, 0)));
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod distinct;
 pub mod guarded;
 pub mod inspect;
 pub mod mappings;
+mod numbers;
 pub mod packed;
 pub mod row_table;
 pub mod written;

@@ -1,4 +1,4 @@
-//! Which memory the host looks at for a [`pollyrs_scop::Inspection`].
+//! Which memory the host looks at for a [`pollyrs_scop::Inspection`] or a [`pollyrs_scop::Rounding`].
 //!
 //! A box around the elements: what lies between them is looked at as well, which makes the range that is
 //! found wider, not wrong. Nobody knows whether all of a box is there, so that the host reads it in the way
@@ -7,7 +7,7 @@
 use super::Corner;
 use crate::{Result, budgeted};
 use pollyrs_isl as isl;
-use pollyrs_scop::{Inspection, Scop};
+use pollyrs_scop::{Scop, TermKind};
 
 /// The elements that an inspection looks at.
 #[derive(Clone, Debug)]
@@ -18,17 +18,22 @@ pub struct InspectedBox {
     pub nonempty: isl::Set,
 }
 
-/// The boxes of all inspections of a SCoP.
+/// The boxes of all inspections of a SCoP, and then those of what its roundings load, one behind the other.
 pub fn inspected(scop: &Scop) -> Result<Vec<InspectedBox>> {
     budgeted(&scop.ctx, "inspection", crate::DEFAULT_BUDGET, || {
-        scop.inspections.iter().map(|i| box_of(scop, i)).collect()
+        let numbers = scop.roundings.iter().flat_map(|r| &r.terms).filter_map(|t| match &t.kind {
+            TermKind::Memory { elements, .. } => Some(elements),
+            _ => None,
+        });
+        let lists = scop.inspections.iter().map(|i| &i.elements);
+        lists.chain(numbers).map(|elements| box_of(scop, elements)).collect()
     })
 }
 
-fn box_of(scop: &Scop, i: &Inspection) -> Result<InspectedBox> {
+fn box_of(scop: &Scop, elements: &isl::Set) -> Result<InspectedBox> {
     // What is known of inspected values does not hold before they are: the context says nothing of them but
     // that the least is not the largest.
-    let elements = i.elements.clone().coalesce()?;
+    let elements = elements.clone().coalesce()?;
     let nonempty = elements.clone().params()?.coalesce()?;
     let mut corner = Corner { min: Vec::new(), max: Vec::new() };
     let dims = elements.dim(isl::DimType::Set)?;

@@ -3,11 +3,13 @@
 mod access;
 mod array;
 mod condition;
+mod rounding;
 mod statement;
 
 pub use access::*;
 pub use array::*;
 pub use condition::*;
+pub use rounding::*;
 pub use statement::*;
 
 use pollyrs_isl as isl;
@@ -148,6 +150,8 @@ pub struct Scop {
     pub invariant_loads: Vec<InvariantLoad>,
     /// In the order in which they are made.
     pub inspections: Vec<Inspection>,
+    /// In the order in which they are made.
+    pub roundings: Vec<Rounding>,
     pub appends: Vec<Append>,
     /// Arrays of which the program promises that different iterations of the outermost loop around their
     /// accesses have different elements, but for those that are only read: what [`Access::place`] of them

@@ -41,7 +41,7 @@ void remainder_of_parameter(int n, int m, float *A, const float *B) {
     A[i] = B[(i * 7919) % m];
 }
 
-// CHECK: rejected Subscript at {{.*}}memory.c:[[#@LINE-4]]: a subscript of B is not affine: it depends on (i * 7919) % m (at {{.*}}memory.c:[[#@LINE-3]])
+// CHECK: scop remainder_of_parameter at {{.*}}memory.c:[[#@LINE-4]]: 1 statements, 2 arrays, 1 loops
 
 void bits(int n, float *A) {
   for (int i = 0; i < n; i++)
