@@ -128,6 +128,8 @@ enum Which {
     Totals,
     /// Computed lengths: parts of rows, random numbers, rows of any lengths; local arrays and promises.
     Lengths,
+    /// Subscripts that are rounded from numbers.
+    Rounded,
     /// Whole programs from csmith.
     Csmith,
 }
@@ -147,6 +149,7 @@ fn main() -> std::process::ExitCode {
         Which::Places => with(&arguments, &Forms(Form::Places)),
         Which::Totals => with(&arguments, &Forms(Form::Totals)),
         Which::Lengths => with(&arguments, &Forms(Form::Lengths)),
+        Which::Rounded => with(&arguments, &Forms(Form::Rounded)),
         // Each is a file of its own.
         Which::Csmith => match Csmith::new() {
             Ok(csmith) => with(&Arguments { batch: 1, ..arguments }, &csmith),

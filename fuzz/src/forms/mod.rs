@@ -8,6 +8,7 @@ mod choices;
 mod lengths;
 mod places;
 mod quotients;
+mod rounded;
 mod sparse;
 mod tables;
 mod text;
@@ -34,6 +35,8 @@ pub enum Form {
     Totals,
     /// Computed lengths: parts of rows, random numbers, rows of any lengths; local arrays and promises.
     Lengths,
+    /// Subscripts that are rounded from numbers.
+    Rounded,
 }
 
 #[derive(Clone)]
@@ -68,6 +71,7 @@ impl Forms {
             Form::Places => places::text(choices),
             Form::Totals => totals::text(choices),
             Form::Lengths => lengths::text(choices),
+            Form::Rounded => rounded::text(choices),
         }
     }
 
@@ -130,7 +134,15 @@ mod tests {
 
     #[test]
     fn all_forms_have_texts() {
-        for form in [Form::Quotients, Form::Tables, Form::Sparse, Form::Places, Form::Totals, Form::Lengths] {
+        for form in [
+            Form::Quotients,
+            Form::Tables,
+            Form::Sparse,
+            Form::Places,
+            Form::Totals,
+            Form::Lengths,
+            Form::Rounded,
+        ] {
             let forms = Forms(form);
             let mut found = BTreeSet::new();
             for n in 0..300 {
