@@ -42,6 +42,13 @@ impl Sum {
         known.then_some(self.number & (divisor - 1))
     }
 
+    /// A number with as many zeros at its end, in binary, as each value of the sum surely has, if the value of
+    /// each term is a multiple of the power of two that `of` says.
+    pub fn multiple(&self, of: &dyn Fn(Value) -> u64) -> u64 {
+        let terms = self.terms.iter().map(|(v, n)| of(*v).wrapping_mul(*n as u64));
+        terms.fold(self.number as u64, |all, n| all | n)
+    }
+
     /// The terms, where there are some and all stand once, and the number.
     pub fn terms_apart(&self) -> Option<(Vec<Value>, i64)> {
         let once = !self.terms.is_empty() && self.terms.iter().all(|(_, n)| *n == 1);
@@ -131,6 +138,18 @@ mod tests {
         assert_eq!(Sum::number(-3).plus(&b, 12).remainder(4), Some(1));
         assert_eq!(Sum::number(5).plus(&b, 12).plus(&r, 2).remainder(4), None);
         assert_eq!(Sum::number(5).plus(&b, 12).remainder(3), None);
+        let of = |v: Value| if v.address() == 8 { 16 } else { 1 };
+        for (sum, zeros) in [
+            (Sum::number(0).plus(&b, 1), 4),
+            (Sum::number(8).plus(&b, 1), 3),
+            (Sum::number(-1).plus(&b, 3), 0),
+            (Sum::number(-4).plus(&b, -3), 2),
+            (Sum::number(0).plus(&b, 1).plus(&r, 4), 2),
+            (Sum::number(0).plus(&r, 1), 0),
+            (Sum::number(0), 64),
+        ] {
+            assert_eq!(sum.multiple(&of).trailing_zeros(), zeros, "{sum:?}");
+        }
         let most = |v: Value| (v.address() == 8).then_some(32);
         assert_eq!(Sum::number(7).plus(&b, -4).range(&most), Some((7 - 4 * 31, 7)));
         assert_eq!(Sum::number(7).plus(&b, 4).range(&most), Some((7, 7 + 4 * 31)));

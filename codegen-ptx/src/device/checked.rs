@@ -37,6 +37,8 @@ const MAY_BE_UNUSED: u32 = 2;
 const UPDATE: u32 = 4;
 /// A store that may give elements the values that they have.
 const MAY_KEEP: u32 = 8;
+/// From this bit on: the logarithm of what the address is a multiple of, if that is more than an element.
+const MULTIPLE: u32 = 8;
 /// `PollyrsEmuSite::argument` of shared memory, and where the array is not known.
 const SHARED_MEMORY: u32 = u32::MAX;
 const ANY_ARRAY: u32 = u32::MAX - 1;
@@ -402,6 +404,8 @@ impl Checker {
             (true, false) => flags | MAY_KEEP,
         };
         let bytes = accessed(i).map_or(0, |(_, ty)| self.bytes(ty));
+        let claims = bytes > 0 && i.alignment() > bytes && argument < ANY_ARRAY;
+        let flags = if claims { flags | i.alignment().ilog2() << MULTIPLE } else { flags };
         let key = (what, array, flags, argument, bytes);
         if let Some(site) = self.sites.get(&key) {
             return *site;

@@ -62,6 +62,11 @@ pub(crate) trait Storage<'a>: Sized {
         Ok(None)
     }
 
+    /// What the address of an element in its array's memory is known to be a multiple of, in bytes.
+    fn alignment(_: &mut KernelBuilder<'a, Self>, _: &Element<'_>) -> Result<u32> {
+        Ok(1)
+    }
+
     /// Where an update is made that may be made in shared memory first: whether it is, and the address there.
     fn counter(_: &mut KernelBuilder<'a, Self>, _: &Element<'_>) -> Result<Option<(Value, Value)>> {
         Ok(None)

@@ -497,6 +497,8 @@ fn emit_access<'k, S: Storage<'k>>(
             return Ok(Some(v));
         }
         let from = address(k, n, at, access)?;
+        let subscript = |d: usize| n.emit.emit_int(&n.plan.subscripts[at][d]);
+        let align = align.max(S::alignment(k, &element(n, at, access, &subscript))?);
         let load = team::loaded(k, access, ty, |k| {
             match S::is_spare(k) {
                 true => k.ir.note_spare(&n.what, display),

@@ -1,7 +1,7 @@
 //! The cells of a thread's points, between arrays and registers.
 //!
-//! A tile that is whole and whose cells lie in rows at multiples of 16 bytes moves vectors of consecutive
-//! points, unless it has many of them; any other one a cell at a time, each under the condition that the
+//! A tile that is whole and whose cells lie in rows at multiples of 16 bytes (of bytes and halves: of the bytes
+//! of its consecutive points, 16 at most) moves vectors of consecutive points, unless it has many of them; any other one a cell at a time, each under the condition that the
 //! launch has it. (Cell by cell, a warp's accesses touch four times as many sectors as it moves.)
 //!
 //! **Argument.** A cell belongs to one point, so that nobody else writes what is loaded, and a store of a
@@ -17,6 +17,7 @@ use crate::ops::copies;
 use crate::tiled::guard;
 use crate::tiled::guard::minds_operands;
 use crate::tiled::state::{Coordinate, KernelBuilder, at_point, computes, points, register, state};
+use crate::tiled::words;
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntEQ;
 use pollyrs_isl as isl;
 use pollyrs_isl::AstExpr;
@@ -66,7 +67,9 @@ pub(super) fn transfer(
     ir.at_end(then);
     let elem = k.scop.array(r.array).elem;
     let ty = llvm_elem(ir, elem);
-    let along = consecutive(&f, tiling, elem.bytes())?;
+    // (Vectors of narrow elements are put together from registers, and are not taken apart.)
+    let narrow = !load && words::is_narrow(elem);
+    let along = consecutive(&f, tiling, elem, narrow)?;
     let cells = Cells { array: r.array, base, ty, elem, subscripts };
     let (all, some, done) = (
         ir.append_block(function, "alltile"),
@@ -79,18 +82,18 @@ pub(super) fn transfer(
         None => full,
     };
     let many = tiling.dims.len() == 2 && points(tiling).len() >= MANY_POINTS;
-    // (Vectors of narrow elements are put together from registers, and are not taken apart.)
-    let narrow = !load && matches!(elem, ElemType::Int(8 | 16));
     let along = along.filter(|_| (copies::has_vector(elem) || narrow) && !many);
+    let along =
+        along.map(|m| (m, if narrow { words::width(tiling.dims[m].vector, elem) } else { VECTOR_BYTES }));
     let full = match along {
-        Some(_) => ir.and(full, cells.aligned(k, &emit)?),
+        Some((_, width)) => ir.and(full, cells.aligned(k, &emit, width)?),
         None => full,
     };
     ir.cond_br(full, all, some);
     ir.at_end(all);
     for point in points(tiling) {
         match along {
-            Some(m) => cells.transfer_vector(k, &emit, &point, m, load)?,
+            Some(vector) => cells.transfer_vector(k, &emit, &point, vector, load)?,
             None => cells.transfer(k, &emit, &point, |c| &c.plain, load)?,
         }
     }
@@ -193,8 +196,8 @@ impl Cells {
         Ok(offset.map_or(self.base, |o| ir.element(self.ty, self.base, o)))
     }
 
-    /// Whether the vectors of a thread start at multiples of 16 bytes: the first one does, and so do rows.
-    fn aligned(&self, k: &mut KernelBuilder<'_>, emit: &ExprEmitter<'_>) -> Result<Value> {
+    /// Whether the vectors of a thread start at multiples of their bytes: the first one does, and so do rows.
+    fn aligned(&self, k: &mut KernelBuilder<'_>, emit: &ExprEmitter<'_>, width: u32) -> Result<Value> {
         let ir = k.ir;
         let first = vec![0; state(k)?.point.len()];
         let mut low = ir.ptr_to_int(self.address(k, emit, &first, |c| &c.plain)?);
@@ -202,20 +205,21 @@ impl Cells {
             let row = k.size(self.array, self.subscripts.len() - 1)?;
             low = ir.or(low, ir.mul(row, ir.int(self.elem.bytes().into())));
         }
-        Ok(ir.icmp(LLVMIntEQ, ir.and(low, ir.int(i64::from(VECTOR_BYTES) - 1)), ir.int(0)))
+        Ok(ir.icmp(LLVMIntEQ, ir.and(low, ir.int(i64::from(width) - 1)), ir.int(0)))
     }
 
-    /// The cells of the vector along dimension `m` that starts with a point; nothing for other points.
+    /// The cells of the vector of so many bytes along dimension `m` that starts with a point; nothing for
+    /// other points.
     fn transfer_vector(
         &self,
         k: &mut KernelBuilder<'_>,
         emit: &ExprEmitter<'_>,
         point: &[usize],
-        m: usize,
+        (m, size): (usize, u32),
         load: bool,
     ) -> Result<()> {
         let (ir, bytes) = (k.ir, self.elem.bytes());
-        let width = VECTOR_BYTES / bytes;
+        let width = size / bytes;
         if !point[m].is_multiple_of(width as usize) {
             return Ok(());
         }
@@ -240,15 +244,15 @@ impl Cells {
         } else {
             let values: Vec<_> = registers.into_iter().map(|r| ir.load_aligned(self.ty, r, bytes)).collect();
             ir.note_spare(COPY, array);
-            ir.store_aligned(ir.vector(self.ty, &values), cell, VECTOR_BYTES);
+            ir.store_aligned(ir.vector(self.ty, &values), cell, size);
         }
         Ok(())
     }
 }
 
-/// The dimension of the points whose vectors of 16 bytes are consecutive cells: the last subscript of
-/// `{ [v] -> A[s] }` follows it alone, and no other one does.
-fn consecutive(f: &isl::PwMultiAff, tiling: &Tiling, bytes: u32) -> Result<Option<usize>> {
+/// The dimension of the points whose vectors (of 16 bytes, or narrow ones) are consecutive cells: the last
+/// subscript of `{ [v] -> A[s] }` follows it alone, and no other one does.
+fn consecutive(f: &isl::PwMultiAff, tiling: &Tiling, elem: ElemType, narrow: bool) -> Result<Option<usize>> {
     let count = f.dim(isl::DimType::Out)? as i32;
     let mut found = None;
     for d in 0..count {
@@ -261,7 +265,10 @@ fn consecutive(f: &isl::PwMultiAff, tiling: &Tiling, bytes: u32) -> Result<Optio
         }
         for (m, dim) in tiling.dims.iter().enumerate() {
             let moves = a.coefficient(isl::DimType::In, m as i32)?.to_i64();
-            let vector = (dim.vector * bytes).is_multiple_of(VECTOR_BYTES);
+            let vector = match narrow {
+                true => words::width(dim.vector, elem) > elem.bytes(),
+                false => (dim.vector * elem.bytes()).is_multiple_of(VECTOR_BYTES),
+            };
             match moves {
                 Some(0) => {}
                 Some(1) if d + 1 == count && vector && found.is_none() => found = Some(m),

@@ -8,7 +8,7 @@ use crate::ir::types::llvm_elem;
 use crate::tiled::cells::transfer;
 use crate::tiled::guard::minds_operands;
 use crate::tiled::state::{COPY, Coordinate, KernelBuilder, Tiled, points, register, state};
-use crate::tiled::{guard, walk};
+use crate::tiled::{guard, walk, words};
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntSLE;
 use pollyrs_isl as isl;
 use pollyrs_isl::{AstExpr, AstExprType, AstNode, AstNodeType};
@@ -154,6 +154,7 @@ fn start<'a>(k: &KernelBuilder<'a>, tiling: &'a Tiling, private: &[ArrayId]) -> 
         args: Vec::new(),
         whole: false,
         row: None,
+        words: words::Words::new(),
     })
 }
 
@@ -198,7 +199,24 @@ fn unrolled<'a>(
     ir.at_end(whole);
     state(k)?.whole = true;
     names.all_apart = true;
-    walk::walk(k, function, names, tree)?;
+    match words::test(k, tiling)? {
+        Some(test) => {
+            let (wide, single) = (block("allwords"), block("allelements"));
+            ir.cond_br(test.holds(ir), wide, single);
+            ir.at_end(wide);
+            state(k)?.words = test.words;
+            walk::walk(k, function, names, tree)?;
+            state(k)?.words.clear();
+            ir.br(done);
+            ir.at_end(single);
+            // What both ways load would be loaded ahead of them, element by element.
+            let hidden = coordinates(k, tiling, true)?;
+            let own = std::mem::replace(&mut state(k)?.coordinates, hidden);
+            walk::walk(k, function, names, tree)?;
+            state(k)?.coordinates = own;
+        }
+        None => walk::walk(k, function, names, tree)?,
+    }
     names.all_apart = false;
     state(k)?.whole = false;
     ir.br(done);
@@ -232,13 +250,14 @@ pub(crate) fn coordinates(k: &KernelBuilder<'_>, tiling: &Tiling, hidden: bool) 
         )?)?;
         let end = ir.add(start, ir.int(tile - 1));
         let full = ir.and(ir.icmp(LLVMIntSLE, min, start), ir.icmp(LLVMIntSLE, end, max));
+        let corner = ir.add(start, first);
         let mut c =
             Coordinate { local: vec![], steps: vec![], plain: vec![], value: vec![], inside: vec![], full };
         for p in 0..d.points {
             let step = p / d.vector * d.vector * b.size + p % d.vector;
             let local = ir.add(first, ir.int(step.into()));
             let v = match tiling.unrolled {
-                true => k.emit.beside(ir.add(start, first), step.into()),
+                true => k.emit.beside(corner, step.into()),
                 false => ir.add(start, local),
             };
             let above = ir.icmp(LLVMIntSLE, min, v);

@@ -37,3 +37,4 @@ mod stages;
 pub(crate) mod state;
 mod storage;
 mod walk;
+mod words;

@@ -6,7 +6,7 @@ use crate::ir::intrinsics::SHARED;
 use crate::ir::llvm::*;
 use crate::ir::types::{VECTOR_BYTES, llvm_elem};
 use crate::kernel::grid::helper;
-use crate::tiled::places;
+use crate::tiled::{places, words};
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntEQ;
 use pollyrs_isl::AstExpr;
 use pollyrs_schedule::Tiling;
@@ -93,6 +93,9 @@ pub(crate) struct Tiled<'a> {
     pub(crate) whole: bool,
     /// The row that is being emitted, of a window that moves with the points.
     pub(crate) row: Option<Row>,
+    /// In the code being emitted: of arrays that were tested, the bytes that their first element and their
+    /// rows are known to be multiples of ([`words`]).
+    pub(crate) words: words::Words,
 }
 
 /// A row of what the points of a thread read in iterations of a loop: the point with number `p` along a

@@ -6,6 +6,7 @@ use crate::ir::llvm::*;
 use crate::kernel::storage::{Element, SharedMemory, Storage};
 use crate::tiled::guard::kept;
 use crate::tiled::state::{KernelBuilder, Tiled, register, shared};
+use crate::tiled::words;
 
 impl<'a> Storage<'a> for Option<Tiled<'a>> {
     fn loaded(k: &mut KernelBuilder<'a>, e: &Element<'_>, ty: Type) -> Result<Option<Value>> {
@@ -17,6 +18,10 @@ impl<'a> Storage<'a> for Option<Tiled<'a>> {
             return Ok(None);
         }
         register(k, e.array)
+    }
+
+    fn alignment(k: &mut KernelBuilder<'a>, e: &Element<'_>) -> Result<u32> {
+        words::alignment(k, e)
     }
 
     fn kept(k: &KernelBuilder<'a>, v: Value, cell: Value, align: u32) -> Value {

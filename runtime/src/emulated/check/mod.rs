@@ -226,6 +226,11 @@ impl Checker {
             }
             return false;
         };
+        if !address.is_multiple_of(known.multiple()) && self.checks.bounds {
+            let place =
+                format!("{}, not at a multiple of {}", self.element(index, address), known.multiple());
+            self.fail(thread, &self.verb(known, write, &place));
+        }
         let Some(region) = self.regions[index].as_mut() else { return false };
         if address < region.begin || region.end - address.min(region.end) < bytes {
             if self.checks.bounds {

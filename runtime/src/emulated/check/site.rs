@@ -23,6 +23,9 @@ pub(super) const UPDATE: u32 = 4;
 /// write whole rows between the borders of all steps.
 pub(super) const MAY_KEEP: u32 = 8;
 
+/// From this bit on: the logarithm of what the address has to be a multiple of.
+const MULTIPLE: u32 = 8;
+
 /// `PollyrsEmuSite::argument` of shared memory.
 pub(super) const SHARED_MEMORY: u32 = u32::MAX;
 /// Where it may be of any array, or of shared memory.
@@ -42,5 +45,10 @@ pub(super) fn text(pointer: *const c_char) -> String {
 impl Site {
     pub(super) fn what(&self) -> String {
         text(self.what)
+    }
+
+    /// What the address has to be a multiple of.
+    pub(super) fn multiple(&self) -> u64 {
+        1 << (self.flags >> MULTIPLE).min(63)
     }
 }

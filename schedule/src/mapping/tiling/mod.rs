@@ -280,6 +280,12 @@ fn split(
         }
         false => None,
     };
+    let words = match even && small.unrolled {
+        true => {
+            wide::vectors(scop, options, &Site { domain: launched.domain.clone(), ..site.clone() }, &small)?
+        }
+        false => None,
+    };
     let large = at_host(&site, large)?;
     let mut inside = site.domain.clone().intersect(large.clone())?.coalesce()?;
     let mut outside = site.domain.clone().subtract(large)?.coalesce()?;
@@ -291,6 +297,13 @@ fn split(
         return Ok(vec![]);
     }
     let mut out = Vec::new();
+    if let Some((tile, even)) = words
+        && let Some(own) = carved(&mut inside, &site, even)?
+    {
+        let vector = tile.dims.last().map_or(1, |d| d.vector);
+        let site = wide::placed(scop, &site, &launched.domain, vector)?;
+        out.push(copy(&site, own, Some(tile)));
+    }
     if let Some(member) = &small.stream
         && let Some((half, few)) = stream::few(&small, &launched.bounds, sizes.multiprocessors)?
     {
@@ -355,7 +368,11 @@ fn wanted(scop: &Scop, options: &MapOptions, plain: &Site) -> Result<(Site, Vec<
         Some(tile) => Some(tile),
         None => wide::shape(scop, options, &of_one)?,
     };
-    Ok((plain.clone(), tile.into_iter().collect()))
+    let site = match tile.as_ref().map(|t| (t.wide, t.dims.as_slice())) {
+        Some((true, [line])) if line.vector > 1 => wide::placed(scop, plain, &of_one.domain, line.vector)?,
+        _ => plain.clone(),
+    };
+    Ok((site, tile.into_iter().collect()))
 }
 
 /// What is known of one launch of a site.
@@ -492,7 +509,12 @@ pub(super) fn build(
     let Some(region) = Region::new(scop, site, launched, tile)? else { return Ok(None) };
     let Some(registers) = registers(scop, domain, &region, private)? else { return Ok(None) };
 
-    let mut context = around.clone();
+    // (What the context leaves out is a condition in each thread. It leaves out lengths of rows in words.)
+    let exact = domain.clone().params()?.coalesce()?;
+    let mut context = match tile.unrolled && exact.n_basic_set()? == 1 {
+        true => around.clone().intersect(exact)?,
+        false => around.clone(),
+    };
     let mut point_domain = region.uneven.as_ref().map_or(domain, |u| &u.relaxed).clone();
     let mut dims = Vec::new();
     for (d, ((min, max), s)) in bounds.iter().zip(&tile.dims).enumerate() {

@@ -99,7 +99,7 @@ fn member_skew(scop: &Scop, site: &Site) -> Result<Option<(usize, usize, i64, i6
 }
 
 /// `member + sum of c term + d` on the instances `domain`.
-fn shifted(
+pub(super) fn shifted(
     member: &isl::UnionPwAff,
     terms: &[(i64, &isl::UnionPwAff)],
     d: i64,

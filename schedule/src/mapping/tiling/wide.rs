@@ -10,20 +10,26 @@
 //! along both, and a thread's points are consecutive where it writes: reads use whole sectors of 32 bytes,
 //! writes are vectors of 16.
 //!
+//! Points that move nothing but bytes and halves are consecutive, too, so that a thread's accesses are a few
+//! wide ones ([`vectors`]; `codegen-ptx/src/tiled/words.rs`): in rows, where these begin at multiples of a
+//! word. So are those of a line that read a window of it.
+//!
 //! # Example
-//! `a[i] = b[i] ^ 255` over bytes: 16 points a thread, a block of 256 threads has 4096, thread `t` those at
-//! `t`, `t + 256`, …. `a[j][i] = b[i][j]` over floats: 8 lanes along `j`, 4 along `i`, four consecutive `i` a
+//! `a[i] = b[i] * s` over floats: 4 points a thread, a block of 256 threads has 1024, thread `t` those at `t`,
+//! `t + 256`, …. `a[i] = b[i] ^ 255` over bytes: 16 points a thread, those from `16 t` on. `a[j][i] = b[i][j]` over floats: 8 lanes along `j`, 4 along `i`, four consecutive `i` a
 //! thread.
 
 use super::super::options::MapOptions;
 use super::super::site::Site;
 use super::super::tile::{Shape, Tile};
+use super::affine::{functions, linear};
 use super::neighbours::reads;
+use super::normal::shifted;
 use super::shape::MAX_BULK;
 use crate::Result;
 use crate::strategy::{Model, Movement, movements};
 use pollyrs_isl as isl;
-use pollyrs_scop::{Access as PlainAccess, AccessKind, Scop, Statement};
+use pollyrs_scop::{Access as PlainAccess, AccessKind, ArrayId, Scop, Statement};
 use std::collections::BTreeMap;
 
 /// Bytes that a thread has on their way.
@@ -33,6 +39,15 @@ const MAX_POINTS: u32 = 16;
 const MAX_ALONG: u32 = 4;
 /// Loads of a thread at most, of all of its points.
 const MAX_LOADS: usize = 64;
+/// Bytes of narrow elements, and consecutive points of a thread where these are read in rows.
+const NARROW: u32 = 2;
+const WORD: u32 = 4;
+/// Loads of a thread with such points at most: of those beside each other, four are one.
+const MAX_NARROW_LOADS: usize = 4 * MAX_LOADS;
+/// Loads of a point that shares them with its neighbours along a line, at least, for consecutive points: by
+/// count, what lanes four elements apart read of their windows takes as long as what neighbours read where
+/// there are three.
+const LEAST_OF_WINDOWS: usize = 5;
 /// Elements from lane to lane at most.
 const MAX_STEP: f64 = 4.0;
 /// Threads of a block along the last two members, where there are two.
@@ -58,6 +73,7 @@ struct Moved {
 
 /// How an access moves, from point to point along each member.
 struct Access {
+    array: ArrayId,
     bytes: u32,
     writes: bool,
     steps: Vec<Step>,
@@ -136,7 +152,7 @@ fn moved(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Option<Moved>
             let between = if let Some(Step::Near(n)) = steps.last() { *n } else { 1 };
             arrays.insert(a.array, a.bytes * between);
         }
-        accesses.push(Access { bytes: a.bytes, writes: a.writes, steps });
+        accesses.push(Access { array: a.array, bytes: a.bytes, writes: a.writes, steps });
     }
     Ok(Some(Moved { bytes: arrays.values().sum(), loads, shared, accesses }))
 }
@@ -205,7 +221,9 @@ fn along(moved: &Moved, n: usize) -> Option<Vec<Shape>> {
     }
     let mut dims = vec![Shape::ONE; n];
     if n == 1 {
-        dims[0] = Shape { threads: THREADS.iter().product(), lanes: WARP, points, vector: 1 };
+        let windows = moved.shared[0] && moved.loads >= LEAST_OF_WINDOWS;
+        let vector = if narrow(moved) || windows { points } else { 1 };
+        dims[0] = Shape { threads: THREADS.iter().product(), lanes: WARP, points, vector };
         return Some(dims);
     }
     // Rows of three dimensions may be short; rows that share what they read are a thread's own.
@@ -214,6 +232,75 @@ fn along(moved: &Moved, n: usize) -> Option<Vec<Shape>> {
     dims[n - 2] = Shape { threads: THREADS[0], lanes: 1, points: row, vector: row };
     dims[n - 1] = Shape { threads: THREADS[1], lanes: WARP, points: lane, vector: 1 };
     Some(dims)
+}
+
+/// Whether all that moves along the last member are bytes and halves.
+fn narrow(moved: &Moved) -> bool {
+    let moves = |a: &&Access| a.steps.last().is_some_and(|s| s.is_near());
+    moved.accesses.iter().filter(moves).all(|a| a.bytes <= NARROW)
+}
+
+/// For rows of bytes and halves: a thread has four consecutive points of several rows. The tile in place of
+/// one whose lanes are consecutive ([`along`]), and the condition `[params, _h*] -> { : ... }` under which rows
+/// begin at multiples of a word.
+pub(super) fn vectors(
+    scop: &Scop,
+    options: &MapOptions,
+    site: &Site,
+    tile: &Tile,
+) -> Result<Option<(Tile, isl::Set)>> {
+    let n = tile.dims.len();
+    let rows_alone = |dims: &[Shape]| dims.iter().all(|s| s.points == 1 && s.threads == 1);
+    let fits = tile.unrolled
+        && tile.slides.is_none()
+        && n >= 2
+        && tile.dims[n - 1].lanes == WARP
+        && rows_alone(&tile.dims[..n - 2]);
+    if !fits {
+        return Ok(None);
+    }
+    let Some(moved) = moved(scop, options, site)?.filter(narrow) else { return Ok(None) };
+    let mut rows = if moved.shared[n - 2] { WORD } else { MAX_POINTS / WORD };
+    while rows > 1 && (rows * WORD) as usize * moved.loads > MAX_NARROW_LOADS {
+        rows /= 2;
+    }
+    let mut pays = isl::Set::read(&scop.ctx, "{ : }")?;
+    for a in moved.accesses.iter().filter(|a| a.steps[n - 1].is_near()) {
+        let array = scop.array(a.array);
+        // (That of a line or of cells is no row.)
+        let Some(Some(size)) = array.sizes.last().filter(|_| array.sizes.len() > 1) else { return Ok(None) };
+        let part = isl::Val::int(&scop.ctx, WORD.into())?;
+        pays = pays.intersect(size.clone().modulo(part)?.zero_set()?.params()?)?;
+    }
+    let mut dims = tile.dims.clone();
+    dims[n - 2] = Shape { points: rows, vector: rows, ..dims[n - 2] };
+    dims[n - 1] = Shape { points: WORD, vector: WORD, ..dims[n - 1] };
+    Ok(Some((Tile { dims, wide: true, ..tile.clone() }, pays)))
+}
+
+/// The site with its last member counted from where an element that is written begins a vector of so many: so
+/// do those of all tiles then. (`y[i][j + 1]` at `j` is written in vectors if tiles begin at `j = 3`.)
+pub(super) fn placed(scop: &Scop, site: &Site, launched: &isl::UnionSet, vector: u32) -> Result<Site> {
+    let Some(last) = site.members.len().checked_sub(1) else { return Ok(site.clone()) };
+    for set in launched.sets()? {
+        let Some((_, s)) = scop.statement_named(&set.tuple_name()?.unwrap_or_default()) else { continue };
+        let Some(time) = functions(&site.members, &set)? else { continue };
+        for a in s.accesses.iter().filter(|a| a.kind != AccessKind::Read && a.within.is_none()) {
+            if !scop.array(a.array).is_memory() {
+                continue;
+            }
+            let relation = a.relation.clone().intersect_domain(set.clone())?;
+            let rows = linear(&time, &relation)?;
+            let Some(row) = rows.as_ref().and_then(|r| r.last()).filter(|r| r.inputs[last] == 1) else {
+                continue;
+            };
+            let mut placed = site.clone();
+            let by = row.constant.rem_euclid(vector.into());
+            placed.members[last] = shifted(&site.members[last], &[], by, &site.domain)?;
+            return Ok(placed);
+        }
+    }
+    Ok(site.clone())
 }
 
 /// For rows of few members of three, as channels by pixels of an image: a thread's points lie along the
@@ -307,17 +394,19 @@ mod tests {
         for (text, elem, expected) in [
             (format!("{line} {{ S : A[i] = B[i]; }}"), F32, Some(vec![[256, 4, 1]])),
             (format!("{line} {{ S : A[i] = B[i]; }}"), F64, Some(vec![[256, 2, 1]])),
-            (format!("{line} {{ S : A[i] = B[i]; }}"), U8, Some(vec![[256, 16, 1]])),
+            (format!("{line} {{ S : A[i] = B[i]; }}"), U8, Some(vec![[256, 16, 16]])),
+            (format!("{line} {{ S : A[i] = B[i]; }}"), ElemType::F16, Some(vec![[256, 8, 8]])),
             (format!("{line} {{ S : A[i] = A[i], B[i]; }}"), F32, Some(vec![[256, 2, 1]])),
             // Enough bytes; what lies between two elements is read as well.
             (format!("{line} {{ S : A[i] = B[i], C[i]; }}"), F64, None),
             ("array A n; array B n 4; for i : 0 <= i < n { S : A[i] = B[i,0]; }".into(), F32, None),
-            ("array A n; array B n 3; for i : 0 <= i < n { S : A[i] = B[i,0], B[i,1], B[i,2]; }".into(), U8, Some(vec![[256, 8, 1]])),
+            ("array A n; array B n 3; for i : 0 <= i < n { S : A[i] = B[i,0], B[i,1], B[i,2]; }".into(), U8, Some(vec![[256, 8, 8]])),
             // Lanes far from each other.
             ("array A n; array B n m; for i : 0 <= i < n { S : A[i] = B[i,0]; }".into(), F32, None),
             // A row that all rows read is no traffic.
             (format!("{plane} {{ S : A[i,j] = B[i,j], b[j]; }} }}"), F32, Some(vec![[8, 1, 1], [32, 4, 1]])),
-            (format!("{plane} {{ S : A[i,j] = B[i,j]; }} }}"), U8, Some(vec![[8, 4, 4], [32, 4, 1]])),
+            (format!("{plane} {{ S : A[i,j] = B[i,j]; }} }}"), U8, Some(vec![[8, 4, 4], [32, 4, 4]])),
+            (format!("{plane} {{ S : A[i,j] = B[i,j], B[i+1,j]; }} }}"), U8, Some(vec![[8, 4, 4], [32, 4, 4]])),
             // Rows that share what they read.
             (format!("{plane} {{ S : A[i,j] = B[i,j], B[i+1,j]; }} }}"), F32, Some(vec![[8, 4, 4], [32, 1, 1]])),
             (
