@@ -380,8 +380,8 @@ typedef struct PollyrsEmuSite {
   const char *array; /* the source name, or "" */
   uint32_t bytes;
   uint32_t flags;    /* 1: a store; 2: a load whose value may be thrown away; 4: one operation on what is there;
-                      * 8: a store that may give elements the values that they have; from the ninth bit on: the
-                      * logarithm of what the address has to be a multiple of */
+                      * 8: a store that may give elements the values that they have; from the ninth bit on:
+                      * the logarithm of what the address has to be a multiple of */
   uint32_t argument; /* the kernel's array argument; -1: shared memory; -2: not known */
   uint32_t granule;  /* bytes of the kernel's smallest access to shared memory */
 } PollyrsEmuSite;

@@ -5,7 +5,7 @@
 //! is a constant.
 
 /// Every bug, and what it breaks.
-pub const BUGS: [(&str, &str); 51] = [
+pub const BUGS: [(&str, &str); 50] = [
     ("no-anti", "dependences: no anti dependences"),
     ("no-flow", "dependences: no flow dependences"),
     ("coincident", "scheduler: every member of a band is coincident"),
@@ -20,7 +20,6 @@ pub const BUGS: [(&str, &str); 51] = [
     ("barrier-after", "promotion: no barrier between a buffer's contents and its reads"),
     ("shared-bytes", "promotion: half the shared memory is asked for"),
     ("lane-round", "promotion: lanes leave the elements of their first round out"),
-    ("word-rows", "wide loads: rows need not be at multiples of a word"),
     ("strip-without", "strips: a statement with instances in a strip is left out of its code"),
     ("stage-buffer", "stages: a strip is copied to the buffers of the one that is being computed"),
     ("last-chunk", "stages: rows that begin in the middle of a chunk go without their last one"),

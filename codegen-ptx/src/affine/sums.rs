@@ -42,8 +42,8 @@ impl Sum {
         known.then_some(self.number & (divisor - 1))
     }
 
-    /// A number with as many zeros at its end, in binary, as each value of the sum surely has, if the value of
-    /// each term is a multiple of the power of two that `of` says.
+    /// A number with as many zeros at its end, in binary, as each value of the sum surely has, if the value
+    /// of each term is a multiple of the power of two that `of` says.
     pub fn multiple(&self, of: &dyn Fn(Value) -> u64) -> u64 {
         let terms = self.terms.iter().map(|(v, n)| of(*v).wrapping_mul(*n as u64));
         terms.fold(self.number as u64, |all, n| all | n)

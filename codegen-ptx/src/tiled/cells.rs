@@ -1,8 +1,9 @@
 //! The cells of a thread's points, between arrays and registers.
 //!
-//! A tile that is whole and whose cells lie in rows at multiples of 16 bytes (of bytes and halves: of the bytes
-//! of its consecutive points, 16 at most) moves vectors of consecutive points, unless it has many of them; any other one a cell at a time, each under the condition that the
-//! launch has it. (Cell by cell, a warp's accesses touch four times as many sectors as it moves.)
+//! A tile that is whole and whose cells lie in rows at multiples of 16 bytes (of bytes and halves: of the
+//! bytes of its consecutive points, 16 at most) moves vectors of consecutive points, unless it has many of
+//! them; any other one a cell at a time, each under the condition that the launch has it. (Cell by
+//! cell, a warp's accesses touch four times as many sectors as it moves.)
 //!
 //! **Argument.** A cell belongs to one point, so that nobody else writes what is loaded, and a store of a
 //! cell uses what was loaded from it, or the load is dead: vector loads need no order among other accesses.
@@ -83,16 +84,14 @@ pub(super) fn transfer(
     };
     let many = tiling.dims.len() == 2 && points(tiling).len() >= MANY_POINTS;
     let along = along.filter(|_| (copies::has_vector(elem) || narrow) && !many);
-    let along =
-        along.map(|m| (m, if narrow { words::width(tiling.dims[m].vector, elem) } else { VECTOR_BYTES }));
-    let full = match along {
-        Some((_, width)) => ir.and(full, cells.aligned(k, &emit, width)?),
+    let full = match &along {
+        Some(vector) => ir.and(full, cells.aligned(k, &emit, vector)?),
         None => full,
     };
     ir.cond_br(full, all, some);
     ir.at_end(all);
     for point in points(tiling) {
-        match along {
+        match &along {
             Some(vector) => cells.transfer_vector(k, &emit, &point, vector, load)?,
             None => cells.transfer(k, &emit, &point, |c| &c.plain, load)?,
         }
@@ -131,6 +130,36 @@ pub(super) fn transfer(
     ir.br(after);
     ir.at_end(after);
     Ok(())
+}
+
+/// Points whose cells are beside each other.
+struct Vector {
+    /// The dimension that they lie along.
+    along: usize,
+    bytes: u32,
+    /// Whether the last one of them has the first cell (`y[n - i]`).
+    backwards: bool,
+}
+
+impl Vector {
+    /// How many cells of so many bytes it has.
+    fn width(&self, bytes: u32) -> usize {
+        (self.bytes / bytes) as usize
+    }
+
+    /// The points of the vector that begins with one, in the order of their cells.
+    fn points(&self, first: &[usize], bytes: u32) -> Vec<Vec<usize>> {
+        let at = |i: usize| {
+            let mut point = first.to_vec();
+            point[self.along] += i;
+            point
+        };
+        let mut points: Vec<_> = (0..self.width(bytes)).map(at).collect();
+        if self.backwards {
+            points.reverse();
+        }
+        points
+    }
 }
 
 /// The cells of the points in an array, for loads and stores.
@@ -197,37 +226,36 @@ impl Cells {
     }
 
     /// Whether the vectors of a thread start at multiples of their bytes: the first one does, and so do rows.
-    fn aligned(&self, k: &mut KernelBuilder<'_>, emit: &ExprEmitter<'_>, width: u32) -> Result<Value> {
+    fn aligned(&self, k: &mut KernelBuilder<'_>, emit: &ExprEmitter<'_>, vector: &Vector) -> Result<Value> {
         let ir = k.ir;
         let first = vec![0; state(k)?.point.len()];
-        let mut low = ir.ptr_to_int(self.address(k, emit, &first, |c| &c.plain)?);
+        let points = vector.points(&first, self.elem.bytes());
+        let mut low = ir.ptr_to_int(self.address(k, emit, &points[0], |c| &c.plain)?);
         if self.subscripts.len() > 1 {
             let row = k.size(self.array, self.subscripts.len() - 1)?;
             low = ir.or(low, ir.mul(row, ir.int(self.elem.bytes().into())));
         }
-        Ok(ir.icmp(LLVMIntEQ, ir.and(low, ir.int(i64::from(width) - 1)), ir.int(0)))
+        Ok(ir.icmp(LLVMIntEQ, ir.and(low, ir.int(i64::from(vector.bytes) - 1)), ir.int(0)))
     }
 
-    /// The cells of the vector of so many bytes along dimension `m` that starts with a point; nothing for
-    /// other points.
+    /// The cells of the vector that starts with a point; nothing for other points.
     fn transfer_vector(
         &self,
         k: &mut KernelBuilder<'_>,
         emit: &ExprEmitter<'_>,
         point: &[usize],
-        (m, size): (usize, u32),
+        vector: &Vector,
         load: bool,
     ) -> Result<()> {
         let (ir, bytes) = (k.ir, self.elem.bytes());
-        let width = size / bytes;
-        if !point[m].is_multiple_of(width as usize) {
+        let width = vector.width(bytes);
+        if !point[vector.along].is_multiple_of(width) {
             return Ok(());
         }
-        let cell = self.address(k, emit, point, |c| &c.plain)?;
+        let points = vector.points(point, bytes);
+        let cell = self.address(k, emit, &points[0], |c| &c.plain)?;
         let mut registers = Vec::new();
-        for i in 0..width as usize {
-            let mut at = point.to_vec();
-            at[m] += i;
+        for at in points {
             state(k)?.point = at;
             let Some(register) = register(k, self.array)? else { return internal("no register") };
             registers.push(register);
@@ -235,7 +263,7 @@ impl Cells {
         let array = &k.scop.array(self.array).display;
         if load {
             ir.note(COPY, array);
-            let Some(values) = copies::load_own_vector(k, self.elem, width, cell) else {
+            let Some(values) = copies::load_own_vector(k, self.elem, width as u32, cell) else {
                 return internal("a vector without a load");
             };
             for (v, register) in values.into_iter().zip(registers) {
@@ -244,15 +272,15 @@ impl Cells {
         } else {
             let values: Vec<_> = registers.into_iter().map(|r| ir.load_aligned(self.ty, r, bytes)).collect();
             ir.note_spare(COPY, array);
-            ir.store_aligned(ir.vector(self.ty, &values), cell, size);
+            ir.store_aligned(ir.vector(self.ty, &values), cell, vector.bytes);
         }
         Ok(())
     }
 }
 
-/// The dimension of the points whose vectors (of 16 bytes, or narrow ones) are consecutive cells: the last
-/// subscript of `{ [v] -> A[s] }` follows it alone, and no other one does.
-fn consecutive(f: &isl::PwMultiAff, tiling: &Tiling, elem: ElemType, narrow: bool) -> Result<Option<usize>> {
+/// The points whose vectors (of 16 bytes, or narrow ones) are consecutive cells: the last subscript of
+/// `{ [v] -> A[s] }` follows their dimension alone, forwards or backwards, and no other one does.
+fn consecutive(f: &isl::PwMultiAff, tiling: &Tiling, elem: ElemType, narrow: bool) -> Result<Option<Vector>> {
     let count = f.dim(isl::DimType::Out)? as i32;
     let mut found = None;
     for d in 0..count {
@@ -265,28 +293,32 @@ fn consecutive(f: &isl::PwMultiAff, tiling: &Tiling, elem: ElemType, narrow: boo
         }
         for (m, dim) in tiling.dims.iter().enumerate() {
             let moves = a.coefficient(isl::DimType::In, m as i32)?.to_i64();
-            let vector = match narrow {
-                true => words::width(dim.vector, elem) > elem.bytes(),
-                false => (dim.vector * elem.bytes()).is_multiple_of(VECTOR_BYTES),
+            let bytes = match narrow {
+                true => words::width(dim.vector, elem),
+                false if (dim.vector * elem.bytes()).is_multiple_of(VECTOR_BYTES) => VECTOR_BYTES,
+                false => 0,
             };
+            let vector = bytes > elem.bytes() && found.is_none();
             match moves {
                 Some(0) => {}
-                Some(1) if d + 1 == count && vector && found.is_none() => found = Some(m),
+                Some(by @ (1 | -1)) if d + 1 == count && vector => {
+                    found = Some(Vector { along: m, bytes, backwards: by < 0 });
+                }
                 _ if d + 1 < count => {}
                 _ => return Ok(None),
             }
         }
     }
     // Rows that move with the vector, too, are no rows.
-    let Some(m) = found else { return Ok(None) };
+    let Some(vector) = found else { return Ok(None) };
     for d in 0..count - 1 {
         for (_, a) in f.at(d)?.pieces()? {
-            if a.coefficient(isl::DimType::In, m as i32)?.to_i64() != Some(0) {
+            if a.coefficient(isl::DimType::In, vector.along as i32)?.to_i64() != Some(0) {
                 return Ok(None);
             }
         }
     }
-    Ok(found)
+    Ok(Some(vector))
 }
 
 /// A function of `[v]` as one of the parameters `_v0`, ...

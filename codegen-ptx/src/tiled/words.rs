@@ -4,16 +4,16 @@
 //! of more bytes than its own says so, and the back end joins it with those beside it: sixteen bytes are one
 //! access. Whether memory is where that holds is tested once a thread, with code of its own behind the test.
 //!
-//! **Argument.** A thread's first point is at a multiple of its consecutive points along each dimension: tiles
-//! and the places of threads in them are. So a subscript is a sum of such multiples, of unknown values, and a
-//! number ([`Sum::multiple`](crate::affine::sums::Sum::multiple)). Dimensions of constant size have constant
-//! strides; the stride of the others is a multiple of a row of unknown length, which the test has looked at, as
-//! it has at the first element.
+//! **Argument.** A thread's first point is at a multiple of its consecutive points along each dimension:
+//! tiles and the places of threads in them are. So a subscript is a sum of such multiples, of unknown values,
+//! and a number ([`Sum::multiple`](crate::affine::sums::Sum::multiple)). Dimensions of constant size have
+//! constant strides; the stride of the others is a multiple of a row of unknown length, which the test has
+//! looked at, as it has at the first element. (The checked device looks at each address.)
 //!
 //! # Example
-//! `y[i][j] = max(x[i][j - 1], x[i][j], x[i][j + 1])` over bytes, four points a thread along `j`: the loads of
-//! `x[i][j]` of point `p` are at `4 k + p`, so that those of the four points are one load of 32 bits. What is
-//! left and right of it stays single.
+//! `y[i][j] = max(x[i][j - 1], x[i][j], x[i][j + 1])` over bytes, four points a thread along `j`: the loads
+//! of `x[i][j]` of point `p` are at `4 k + p`, so that those of the four points are one load of 32 bits. What
+//! is left and right of it stays single.
 
 use crate::ir::builder::Ir;
 use crate::ir::error::Result;
@@ -23,7 +23,6 @@ use crate::kernel::storage::Element;
 use crate::tiled::state::{KernelBuilder, Tiled, register, state};
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntEQ;
 use pollyrs_schedule::Tiling;
-use pollyrs_schedule::planted::planted;
 use pollyrs_scop::{AccessKind, ArrayId, ElemType};
 use std::collections::BTreeMap;
 
@@ -89,7 +88,7 @@ fn row(k: &mut KernelBuilder<'_>, id: ArrayId) -> Result<Option<Value>> {
         let size = k.size(id, d)?;
         row = k.ir.mul(row, size);
         if size.constant_int().is_none() {
-            return Ok((!planted("word-rows")).then_some(row));
+            return Ok(Some(row));
         }
     }
     Ok(None)

@@ -4,6 +4,8 @@
 // RUN: %clang -O1 -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
 // RUN: %opt -passes='print<pollyrs-ptx;only-function=line>' -disable-output %t.ll 2>&1 | FileCheck %s --check-prefix=LINE
 // RUN: %opt -passes='print<pollyrs-ptx;only-function=dilate>' -disable-output %t.ll 2>&1 | FileCheck %s --check-prefix=ROWS
+// RUN: %opt -passes='print<pollyrs-ptx;only-function=turn>' -disable-output %t.ll 2>&1 | FileCheck %s --check-prefix=TURN
+// RUN: %opt -passes='print<pollyrs-ptx;only-function=window>' -disable-output %t.ll 2>&1 | FileCheck %s --check-prefix=WINDOW
 // RUN: %opt -passes='print<pollyrs-ptx;only-function=floats>' -disable-output %t.ll 2>&1 | FileCheck %s --check-prefix=FLOATS
 
 typedef unsigned char byte;
@@ -32,6 +34,28 @@ void dilate(int n, int m, const byte x[n][m], byte y[restrict n][m]) {
             v = x[i + p][j + q];
       y[i][j] = v;
     }
+}
+
+// Cells backwards are a vector, too.
+// TURN: .entry turn_K0
+// TURN: st.global.v4.b32
+void turn(int n, int m, const float x[n][m], float y[restrict m][n]) {
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      y[j][n - 1 - i] = x[i][j];
+}
+
+// Points of a line share their windows: of 60 elements that four points read, 18 are left.
+// WINDOW: .entry window_K0
+// WINDOW-COUNT-4: ld.global.nc.v4.b32
+// WINDOW: st.global.v4.b32
+void window(long n, const int *restrict x, int *restrict y) {
+  for (long i = 7; i < n - 7; i++) {
+    int sum = 0;
+    for (int k = -7; k <= 7; k++)
+      sum += x[i + k];
+    y[i] = sum;
+  }
 }
 
 // What a thread has of floats is wide by itself.

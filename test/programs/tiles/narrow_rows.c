@@ -1,5 +1,6 @@
 // Bytes and halves in rows and lines, of which a thread reads several beside each other by one load: rows that begin at multiples of a word and rows
-// that do not, the same memory one element further on, elements that lie between others, tables that bytes choose from.
+// that do not, the same memory one element further on, elements that lie between others, tables that bytes choose from,
+// cells backwards.
 // ARGS: 70 256
 // ARGS: 67 260
 // ARGS: 66 259
@@ -78,6 +79,24 @@ ENTRY void planes(int c, int n, int m, int from, const byte x[c][n][m + 64], byt
         y[k][i][j] = x[k][i][j + from] > x[k][i][j + from + 1] ? x[k][i][j + from] : 7;
 }
 
+// Cells backwards, along rows and in a line.
+ENTRY void turn(int n, int m, const byte x[n][m], byte y[restrict m][n]) {
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      y[j][n - 1 - i] = x[i][j];
+}
+
+ENTRY void back(long n, const byte *restrict x, byte *restrict y) {
+  for (long i = 0; i < n; i++)
+    y[n - 1 - i] = x[i] ^ x[i + 1];
+}
+
+ENTRY void turn_floats(int n, int m, const float x[n][m], float y[restrict m][n]) {
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      y[j][n - 1 - i] = x[i][j];
+}
+
 // Pixels of four bytes.
 ENTRY void pixels(long n, const byte x[n][4], byte *restrict y) {
   for (long i = 0; i < n; i++)
@@ -124,6 +143,9 @@ int main(int argc, char **argv) {
     RUN(blend, n, m, (void *)x, (void *)w, (void *)y);
     RUN(mirror, n, m, (void *)x, (void *)y);
     RUN(planes, 2, n / 2, m, 13 + shift, (void *)x, (void *)y);
+    RUN(turn, n, m, (void *)x, (void *)y);
+    RUN(back, nm, x, y);
+    RUN(turn_floats, n, m, (void *)(a + 16 + 2 * shift), (void *)(c + 16 + 2 * shift));
     RUN(pixels, nm, (void *)x, y);
     free(a), free(b), free(c);
   }

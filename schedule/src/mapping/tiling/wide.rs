@@ -16,8 +16,8 @@
 //!
 //! # Example
 //! `a[i] = b[i] * s` over floats: 4 points a thread, a block of 256 threads has 1024, thread `t` those at `t`,
-//! `t + 256`, …. `a[i] = b[i] ^ 255` over bytes: 16 points a thread, those from `16 t` on. `a[j][i] = b[i][j]` over floats: 8 lanes along `j`, 4 along `i`, four consecutive `i` a
-//! thread.
+//! `t + 256`, …. `a[i] = b[i] ^ 255` over bytes: 16 points a thread, those from `16 t` on. `a[j][i] = b[i][j]`
+//! over floats: 8 lanes along `j`, 4 along `i`, four consecutive `i` a thread.
 
 use super::super::options::MapOptions;
 use super::super::site::Site;
@@ -241,8 +241,8 @@ fn narrow(moved: &Moved) -> bool {
 }
 
 /// For rows of bytes and halves: a thread has four consecutive points of several rows. The tile in place of
-/// one whose lanes are consecutive ([`along`]), and the condition `[params, _h*] -> { : ... }` under which rows
-/// begin at multiples of a word.
+/// one whose lanes are consecutive ([`along`]), and the condition `[params, _h*] -> { : ... }` under which
+/// rows begin at multiples of a word.
 pub(super) fn vectors(
     scop: &Scop,
     options: &MapOptions,
