@@ -15,9 +15,9 @@
 //! word. So are those of a line that read a window of it.
 //!
 //! # Example
-//! `a[i] = b[i] * s` over floats: 4 points a thread, a block of 256 threads has 1024, thread `t` those at `t`,
-//! `t + 256`, …. `a[i] = b[i] ^ 255` over bytes: 16 points a thread, those from `16 t` on. `a[j][i] = b[i][j]`
-//! over floats: 8 lanes along `j`, 4 along `i`, four consecutive `i` a thread.
+//! `a[i] = b[i] * s` over floats: 4 points a thread, a block of 256 threads has 1024, thread `t` those at
+//! `t`, `t + 256`, …. `a[i] = b[i] ^ 255` over bytes: 16 points a thread, those from `16 t` on.
+//! `a[j][i] = b[i][j]` over floats: 8 lanes along `j`, 4 along `i`, four consecutive `i` a thread.
 
 use super::super::options::MapOptions;
 use super::super::site::Site;
