@@ -3,6 +3,7 @@
 use crate::base::caller::fatal;
 use crate::base::error::{Error, Result};
 use crate::device::buffer;
+use crate::memory::between;
 
 use super::Run;
 use super::placed::{Home, Placed};
@@ -16,6 +17,7 @@ impl Run<'_> {
                 || !host.copied_in()
                 || host.is_guarded()
                 || host.is_fault()
+                || between::reaches(host.start as u64, host.bytes)
             {
                 continue;
             }

@@ -7,20 +7,16 @@ use crate::base::caller::Errno;
 use crate::base::error;
 use crate::cost::inspections;
 use crate::hold::asked;
-use crate::memory::{inspect, row_table};
+use crate::memory::row_table::{self, Rows};
+use crate::memory::{between, inspect};
 use crate::process::registry;
 use crate::residency::Found;
 
 /// `pollyrs_rt_rows`.
 #[unsafe(no_mangle)]
-pub extern "C" fn pollyrs_rt_rows(
-    first: *const c_void,
-    last: *const c_void,
-    step: i64,
-    unit: i64,
-) -> row_table::Rows {
+pub extern "C" fn pollyrs_rt_rows(first: *const c_void, last: *const c_void, step: i64, unit: i64) -> Rows {
     let _errno = Errno::kept();
-    row_table::look(first, last, step, unit)
+    noted(row_table::look(first, last, step, unit), (first, last, step), unit)
 }
 
 /// `pollyrs_rt_rows_anywhere`.
@@ -32,9 +28,20 @@ pub extern "C" fn pollyrs_rt_rows_anywhere(
     unit: i64,
     low: i64,
     high: i64,
-) -> row_table::Rows {
+) -> Rows {
     let _errno = Errno::kept();
-    row_table::anywhere(first, last, (step, unit), (low, high))
+    let rows = row_table::anywhere(first, last, (step, unit), (low, high));
+    noted(rows, (first, last, step), unit)
+}
+
+/// `POLLYRS_RT_CHECK`: where there may be other things between the rows of a table.
+fn noted(rows: Rows, (first, last, step): (*const c_void, *const c_void, i64), unit: i64) -> Rows {
+    if registry::config().check.copies
+        && let Some(steps) = (last.addr() as u64).wrapping_sub(first.addr() as u64).checked_div(step as u64)
+    {
+        between::note(rows, steps + 1, unit);
+    }
+    rows
 }
 
 /// `pollyrs_rt_row_length`.

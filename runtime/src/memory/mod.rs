@@ -1,5 +1,6 @@
 //! The program's memory as the kernel sees it: what can be read, what was written, what has two addresses.
 
+pub mod between;
 mod distinct;
 pub mod guarded;
 pub mod inspect;

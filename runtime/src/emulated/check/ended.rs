@@ -6,6 +6,12 @@ use super::site::Site;
 use crate::base::abi::Array;
 use crate::base::caller::fatal;
 use crate::base::shape::Shape;
+use crate::memory::between;
+
+/// Whether parts of an array's range may be of other objects.
+fn is_shared(array: &Array) -> bool {
+    array.is_guarded() || between::reaches(array.start as u64, array.bytes)
+}
 
 impl Checker {
     /// What the kernels wrote of memory that stays: address, bytes, and whether they have a value.
@@ -24,13 +30,13 @@ impl Checker {
     /// The arrays whose contents may be of earlier executions, and their memory.
     pub fn held_inputs(&self) -> impl Iterator<Item = (Array, u64)> {
         let inputs = self.regions.iter().flatten().filter(|region| region.held && region.host.copied_in());
-        inputs.filter(|region| !region.host.is_guarded()).map(|region| (region.host, region.begin))
+        inputs.filter(|region| !is_shared(&region.host)).map(|region| (region.host, region.begin))
     }
 
     /// What kernels read of memory that stays, in ranges of which parts may be of other objects: its address
     /// there, that of the program, and the bytes.
     pub fn guarded_reads(&self) -> impl Iterator<Item = (u64, u64, u64)> {
-        let guarded = self.regions.iter().flatten().filter(|region| region.held && region.host.is_guarded());
+        let guarded = self.regions.iter().flatten().filter(|region| region.held && is_shared(&region.host));
         guarded.flat_map(|region| {
             let read = region.cells.iter().enumerate().filter(|(_, cell)| cell.was_read());
             let places = read.map(|(at, _)| {
