@@ -1,6 +1,7 @@
 //! Domains of kernels, of whatever mapping.
 
-use crate::{MappedKernel, Result};
+use crate::Result;
+use crate::mapped::{MappedKernel, Mode, Steps};
 use pollyrs_isl as isl;
 use pollyrs_scop::Scop;
 
@@ -25,18 +26,12 @@ pub(crate) fn aligned(scop: &Scop, k: MappedKernel) -> Result<MappedKernel> {
         thread_map: k.thread_map.align_params(launch.clone())?,
         schedule: k.schedule.align_params(thread.clone())?,
         context: k.context.align_params(thread)?,
-        tiling: k.tiling,
-        steps: k.steps.map(|s| s.align_params(launch)).transpose()?,
-        windows: k.windows,
-        full: k.full,
-        unrolled: k.unrolled,
-        prefetch: k.prefetch,
+        mode: match k.mode {
+            Mode::Steps(s) => Mode::Steps(Steps { order: s.order.align_params(launch)?, of: s.of }),
+            other => other,
+        },
         promotions: k.promotions,
         early: k.early,
-        counters: k.counters,
-        team: k.team,
-        graph: k.graph,
-        task: k.task,
     })
 }
 

@@ -160,11 +160,11 @@ pub fn check_within(
             Checker { scop, deps, mapped, known: known(scop)?, launches: Vec::new(), found: Vec::new() };
         c.once()?;
         for i in 0..mapped.kernels.len() {
-            match &mapped.kernels[i].tiling {
+            match mapped.kernels[i].tiling() {
                 Some(t) => c.tiling(&mapped.kernels[i], t)?,
                 None => c.grid(i)?,
             }
-            if mapped.kernels[i].steps.is_some() {
+            if mapped.kernels[i].steps().is_some() {
                 c.steps(i)?;
             }
             c.windows(i)?;
@@ -249,7 +249,7 @@ impl Checker<'_> {
         let mut stepless = isl::UnionSet::empty(ctx)?;
         for launch in host.sets()? {
             let name = launch.tuple_name()?.unwrap_or_default();
-            if !self.mapped.kernels.iter().any(|k| k.name == name && k.steps.is_some()) {
+            if !self.mapped.kernels.iter().any(|k| k.name == name && k.steps().is_some()) {
                 stepless = stepless.add_set(launch)?;
             }
         }
@@ -261,7 +261,7 @@ impl Checker<'_> {
     fn grid(&mut self, i: usize) -> Result<()> {
         let k = &self.mapped.kernels[i];
         let domain = k.domain.clone().intersect_params(self.known.clone())?;
-        let launched = match k.steps {
+        let launched = match k.steps() {
             Some(_) => self.launched(k)?,
             None => domain.clone().params()?.coalesce()?,
         };
@@ -313,7 +313,7 @@ impl Checker<'_> {
         let ctx = &self.scop.ctx;
         // Asked of the instances: as a set of their parameters alone it takes quantifiers, and eliminating
         // those may take for ever.
-        let mut all = match k.steps {
+        let mut all = match k.steps() {
             Some(_) => domain.clone().intersect_params(launched.clone().complement()?)?,
             None => isl::UnionSet::empty(ctx)?,
         };
@@ -365,7 +365,7 @@ impl Checker<'_> {
                 (time.clone().intersect_domain(first.clone())?, time.intersect_domain(second.clone())?);
             Ok(from.lex_lt(to)?)
         };
-        if let Some(t) = &k.tiling {
+        if let Some(t) = k.tiling() {
             // The same point, hence the same thread.
             let domain = t.schedule.domain()?.intersect_params(t.context.clone())?;
             let domain = domain.intersect(k.domain.clone())?;
@@ -399,10 +399,10 @@ impl Checker<'_> {
                 if between.is_empty()? {
                     continue;
                 }
-                if k.graph && i == j {
+                if k.task().is_some() && i == j {
                     self.graph(i, between.clone())?;
                 }
-                if k.steps.is_some() && other.steps.is_some() {
+                if k.steps().is_some() && other.steps().is_some() {
                     self.order_of_steps(i, j, between, &host)?;
                     continue;
                 }
@@ -456,7 +456,7 @@ impl Checker<'_> {
         let users = cells.clone().domain()?.universe()?;
         let mut owner = isl::UnionMap::empty(&self.scop.ctx)?;
         for (k, launch) in self.mapped.kernels.iter().zip(&self.launches) {
-            let place = match &k.tiling {
+            let place = match k.tiling() {
                 Some(t) => t.member_map.clone(),
                 None => k.tile_map.clone().range_product(k.thread_map.clone())?,
             };

@@ -1,5 +1,6 @@
 //! A SCoP mapped to the device: what the mapping produces, the checker proves and code generation reads.
 
+use crate::task::{TaskMemory, Update};
 use pollyrs_isl as isl;
 
 /// Where an array lives while a SCoP runs on the device.
@@ -58,44 +59,73 @@ pub struct MappedKernel {
     /// `[params, _h*, _b*, _t*] -> { : ... }`: what holds in every thread of every launch (ranges of `_b*`
     /// and `_t*` included).
     pub context: isl::Set,
-    /// Set if a thread computes several points side by side: then `schedule` is the tiling's.
-    pub tiling: Option<Tiling>,
-    /// `[params, _h*] -> { S[i] -> [c] }`: set if the threads of a block wait for each other. Then `schedule`
-    /// holds, beside the instances, `_barrier[c]`, the same for all threads of a block, in lexicographic
-    /// order, and every thread executes the instances of step `c` after all earlier barriers and before
-    /// `_barrier[c]`.
-    pub steps: Option<isl::UnionMap>,
-    /// Arrays whose values pass between the steps of a block in shared memory; only where there are steps.
-    pub windows: Vec<Window>,
-    /// `[params, _h*, _b*] -> { _enter[p] }`: stages that get code of their own, for which all that is known
-    /// of them is used; one polyhedron. Any set is right.
-    pub full: Option<isl::Set>,
-    /// The blocks are *tasks*: each claims the next tile from a counter, in lexicographic order. `schedule`
-    /// holds, beside instances and barriers, `_wait[c, b']` in one thread of a block: step `c` and all later
-    /// ones run when the block of tile `b'` has ended.
-    pub graph: bool,
-    /// What blocks that are tasks keep in shared memory. With updates, `schedule` holds `_update0[k]`, ...,
-    /// the same for all threads of a block, ahead of the instances that they are, which are beneath a mark of
-    /// this name; with stages `_stage[k]`.
-    pub task: crate::task::TaskMemory,
-    /// The steps of stages are unrolled, where full ones have code of their own.
-    pub unrolled: bool,
-    /// Full stages ask for the cache lines of the next one.
-    pub prefetch: bool,
+    /// What the threads of a block have to do with each other.
+    pub mode: Mode,
     /// Cells that stay in a register while a loop runs: what the marks in `schedule` say whose names begin
     /// with [`PROMOTED`].
     pub promotions: Vec<Promotion>,
     /// Reads, by statement and index of the access, whose cell no instance of the launch has written before:
     /// code may load earlier than it says.
     pub early: Vec<(pollyrs_scop::StmtId, usize)>,
-    /// Arrays whose updates a block makes in shared memory first; only where there are no steps and no points
-    /// side by side.
-    pub counters: Vec<Counters>,
-    /// Threads of a block for each one with instances, a power of two up to a warp: a *team*, side by side,
-    /// runs an instance together. Each of them computes all of it, but for what iterations of
+}
+
+/// What the threads of a block have to do with each other, and how many points each has at a time.
+#[derive(Clone, Debug)]
+pub enum Mode {
+    /// Nothing, and one.
+    Points,
+    /// So many threads of a block for each one with instances, a power of two up to a warp: a *team*, side by
+    /// side, runs an instance together. Each of them computes all of it, but for what iterations of
     /// [`pollyrs_scop::Spread`] compute alone, which they share; the first one alone accesses what the kernel
-    /// writes. 1: no teams.
-    pub team: u32,
+    /// writes.
+    Team(u32),
+    /// Arrays whose updates a block makes in shared memory first.
+    Counters(Vec<Counters>),
+    /// A thread computes several points side by side: [`MappedKernel::schedule`] is the tiling's.
+    Tiled(Box<Tiling>),
+    /// The threads of a block wait for each other.
+    Steps(Steps),
+}
+
+/// [`MappedKernel::schedule`] holds, beside the instances, `_barrier[c]`, the same for all threads of a
+/// block, in lexicographic order, and every thread executes the instances of step `c` after all earlier
+/// barriers and before `_barrier[c]`.
+#[derive(Clone, Debug)]
+pub struct Steps {
+    /// `[params, _h*] -> { S[i] -> [c] }`
+    pub order: isl::UnionMap,
+    pub of: StepsOf,
+}
+
+/// What a block runs in steps, and where values pass between these.
+#[derive(Clone, Debug)]
+pub enum StepsOf {
+    /// Loops beneath parallel ones; in memory.
+    Nest,
+    /// The same, of rows that a block has in shared memory from its only stage on.
+    Rows(Vec<Window>),
+    /// A tile of time steps.
+    Tile(Stages),
+    /// *Tasks*: each block claims the next tile from a counter, in lexicographic order. `schedule` holds,
+    /// beside instances and barriers, `_wait[c, b']` in one thread of a block: step `c` and all later ones
+    /// run when the block of tile `b'` has ended. With updates it holds `_update0[k]`, ..., the same for all
+    /// threads of a block, ahead of the instances that they are, which are beneath a mark of this name; with
+    /// stages `_stage[k]`.
+    Task(TaskMemory),
+}
+
+/// The stages of a tile of time steps.
+#[derive(Clone, Debug, Default)]
+pub struct Stages {
+    /// Arrays whose values pass between steps in shared memory.
+    pub windows: Vec<Window>,
+    /// `[params, _h*, _b*] -> { _enter[p] }`: stages that get code of their own, for which all that is known
+    /// of them is used; one polyhedron. Any set is right.
+    pub full: Option<isl::Set>,
+    /// The steps of stages are unrolled, where full ones have code of their own.
+    pub unrolled: bool,
+    /// Full stages ask for the cache lines of the next one.
+    pub prefetch: bool,
 }
 
 /// What every kernel has; the fields are those of [`MappedKernel`].
@@ -123,18 +153,125 @@ impl MappedKernel {
             thread_map,
             schedule,
             context,
-            tiling: None,
-            steps: None,
-            windows: Vec::new(),
-            full: None,
-            graph: false,
-            task: Default::default(),
-            unrolled: false,
-            prefetch: false,
+            mode: Mode::Points,
             promotions: Vec::new(),
             early: Vec::new(),
-            counters: Vec::new(),
-            team: 1,
+        }
+    }
+
+    pub fn tiling(&self) -> Option<&Tiling> {
+        match &self.mode {
+            Mode::Tiled(t) => Some(t),
+            _ => None,
+        }
+    }
+
+    /// The order of its steps.
+    pub fn steps(&self) -> Option<&isl::UnionMap> {
+        match &self.mode {
+            Mode::Steps(s) => Some(&s.order),
+            _ => None,
+        }
+    }
+
+    fn steps_of(&self) -> Option<&StepsOf> {
+        match &self.mode {
+            Mode::Steps(s) => Some(&s.of),
+            _ => None,
+        }
+    }
+
+    /// Arrays whose values pass between steps in shared memory.
+    pub fn windows(&self) -> &[Window] {
+        match self.steps_of() {
+            Some(StepsOf::Rows(windows)) => windows,
+            Some(StepsOf::Tile(s)) => &s.windows,
+            _ => &[],
+        }
+    }
+
+    /// Whether blocks have rows in shared memory.
+    pub fn has_rows(&self) -> bool {
+        matches!(self.steps_of(), Some(StepsOf::Rows(_)))
+    }
+
+    /// Those of a tile of time steps.
+    pub fn stages(&self) -> Option<&Stages> {
+        match self.steps_of() {
+            Some(StepsOf::Tile(s)) => Some(s),
+            _ => None,
+        }
+    }
+
+    /// [`Stages::full`], if it has such.
+    pub fn full(&self) -> Option<&isl::Set> {
+        self.stages()?.full.as_ref()
+    }
+
+    /// Set if the blocks are tasks.
+    pub fn task(&self) -> Option<&TaskMemory> {
+        match self.steps_of() {
+            Some(StepsOf::Task(memory)) => Some(memory),
+            _ => None,
+        }
+    }
+
+    /// Updates of a task.
+    pub fn updates(&self) -> &[Update] {
+        self.task().map_or(&[], |t| &t.updates)
+    }
+
+    pub fn counters(&self) -> &[Counters] {
+        match &self.mode {
+            Mode::Counters(counters) => counters,
+            _ => &[],
+        }
+    }
+
+    /// Threads that run an instance together.
+    pub fn team(&self) -> u32 {
+        match self.mode {
+            Mode::Team(threads) => threads,
+            _ => 1,
+        }
+    }
+}
+
+/// What mistakes are planted in.
+#[cfg(test)]
+impl MappedKernel {
+    pub(crate) fn tiling_mut(&mut self) -> &mut Tiling {
+        match &mut self.mode {
+            Mode::Tiled(t) => t,
+            other => panic!("no tiling: {other:?}"),
+        }
+    }
+
+    pub(crate) fn counters_mut(&mut self) -> &mut Vec<Counters> {
+        match &mut self.mode {
+            Mode::Counters(counters) => counters,
+            other => panic!("no counters: {other:?}"),
+        }
+    }
+
+    pub(crate) fn steps_mut(&mut self) -> &mut Steps {
+        match &mut self.mode {
+            Mode::Steps(s) => s,
+            other => panic!("no steps: {other:?}"),
+        }
+    }
+
+    pub(crate) fn windows_mut(&mut self) -> &mut Vec<Window> {
+        match &mut self.steps_mut().of {
+            StepsOf::Rows(windows) | StepsOf::Tile(Stages { windows, .. }) => windows,
+            other => panic!("no windows: {other:?}"),
+        }
+    }
+
+    pub(crate) fn task_mut(&mut self) -> &mut TaskMemory {
+        match &mut self.steps_mut().of {
+            StepsOf::Task(memory) => memory,
+            other => panic!("no task: {other:?}"),
         }
     }
 }
@@ -194,7 +331,7 @@ pub fn is_statement(tuple: &str) -> bool {
 /// coordinate: a *stage* `p`.
 ///
 /// The thread's schedule holds, for each stage, `_enter[p]` in every thread, from where on the window begins
-/// at `lower(p)`, and `_in0[p, s]` in one thread, which copies `A[s]` into it; [`MappedKernel::steps`] has
+/// at `lower(p)`, and `_in0[p, s]` in one thread, which copies `A[s]` into it; [`Steps::order`] has
 /// them in a step of the stage before all others. From there on every access of the kernel to the array is
 /// one of the window. What is written goes to the array in global memory as well, by the same thread, but for
 /// [`Window::passing`]: nothing has to be copied back.

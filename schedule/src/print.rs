@@ -2,7 +2,8 @@
 //! text, one fact a line, pieces sorted by their text.
 
 use crate::dependences::Dependences;
-use crate::mapped::{MappedKernel, MappedScop, Placement, Tiling};
+use crate::mapped::{MappedKernel, MappedScop, Mode, Placement, Tiling};
+use crate::task::TaskMemory;
 use crate::tree::{ScheduleTree, Tree};
 use pollyrs_isl as isl;
 use std::fmt;
@@ -118,7 +119,7 @@ impl fmt::Display for MappedKernel {
         for s in self.domain.sets().map_err(|_| fmt::Error)? {
             writeln!(f, "  domain {s}")?;
         }
-        if self.graph {
+        if self.task().is_some() {
             writeln!(f, "  tasks")?;
         }
         for g in &self.grid {
@@ -127,8 +128,8 @@ impl fmt::Display for MappedKernel {
         for b in &self.block {
             writeln!(f, "  block {} size {}", b.param, b.size)?;
         }
-        if self.team > 1 {
-            writeln!(f, "  team of {}", self.team)?;
+        if let Mode::Team(threads) = self.mode {
+            writeln!(f, "  team of {threads}")?;
         }
         for m in self.tile_map.maps().map_err(|_| fmt::Error)? {
             writeln!(f, "  tile {m}")?;
@@ -136,13 +137,13 @@ impl fmt::Display for MappedKernel {
         for m in self.thread_map.maps().map_err(|_| fmt::Error)? {
             writeln!(f, "  thread {m}")?;
         }
-        for m in self.steps.iter().map(|s| s.maps()) {
+        for m in self.steps().iter().map(|s| s.maps()) {
             for m in m.map_err(|_| fmt::Error)? {
                 writeln!(f, "  step {m}")?;
             }
         }
         writeln!(f, "  context {}", self.context)?;
-        for w in &self.windows {
+        for w in self.windows() {
             writeln!(f, "  window {} array {} size {:?}", w.copy, w.array.0, w.size)?;
             for (d, lower) in w.lower.iter().enumerate() {
                 writeln!(f, "    dimension {d} from {lower}")?;
@@ -151,17 +152,43 @@ impl fmt::Display for MappedKernel {
                 writeln!(f, "    passing {}", w.passing)?;
             }
         }
-        for h in &self.task.homes {
+        if let Some(task) = self.task() {
+            write!(f, "{task}")?;
+        }
+        for c in self.counters() {
+            write!(f, "  counters array {} at most {}", c.array.0, c.most)?;
+            for (first, last) in &c.bounds {
+                write!(f, " from {first} to {last}")?;
+            }
+            writeln!(f)?;
+        }
+        if let Some(full) = self.full() {
+            writeln!(f, "  full {full}")?;
+        }
+        let tree = ScheduleTree::from_isl(&self.schedule).map_err(|_| fmt::Error)?;
+        for line in tree.to_string().lines() {
+            writeln!(f, "  {line}")?;
+        }
+        match self.tiling() {
+            Some(t) => write!(f, "{t}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for TaskMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for h in &self.homes {
             writeln!(f, "  home array {} size {:?} at {}", h.at.array.0, h.at.size, h.at.corner)?;
             writeln!(f, "    copied {}", h.at.copied)?;
             writeln!(f, "    stored {}", h.stored)?;
         }
-        for s in &self.task.stages {
+        for s in &self.stages {
             let early = if s.early { " early" } else { "" };
             writeln!(f, "  stage{early} array {} size {:?} at {}", s.at.array.0, s.at.size, s.at.corner)?;
             writeln!(f, "    copied {}", s.at.copied)?;
         }
-        for u in &self.task.updates {
+        for u in &self.updates {
             writeln!(f, "  update {} place {}", u.name, u.place)?;
             writeln!(f, "    points {}", u.points)?;
             writeln!(f, "    times {}", u.times)?;
@@ -169,24 +196,7 @@ impl fmt::Display for MappedKernel {
                 writeln!(f, "    operand {} along {:?} {}", o.access, o.along, o.element)?;
             }
         }
-        for c in &self.counters {
-            write!(f, "  counters array {} at most {}", c.array.0, c.most)?;
-            for (first, last) in &c.bounds {
-                write!(f, " from {first} to {last}")?;
-            }
-            writeln!(f)?;
-        }
-        if let Some(full) = &self.full {
-            writeln!(f, "  full {full}")?;
-        }
-        let tree = ScheduleTree::from_isl(&self.schedule).map_err(|_| fmt::Error)?;
-        for line in tree.to_string().lines() {
-            writeln!(f, "  {line}")?;
-        }
-        match &self.tiling {
-            Some(t) => write!(f, "{t}"),
-            None => Ok(()),
-        }
+        Ok(())
     }
 }
 

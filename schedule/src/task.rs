@@ -1,5 +1,5 @@
 //! What a block that is a task of a graph keeps in shared memory, and the steps of it that are products
-//! ([`crate::MappedKernel::task`]).
+//! ([`crate::StepsOf::Task`]).
 //!
 //! ```text
 //! the home of each array is filled; stages that nobody writes are filled

@@ -1,6 +1,6 @@
-//! Barriers in the code of a kernel with steps (`MappedKernel::steps`): the checker proves that all threads
-//! of a block meet at the same ones; here it is seen that the loops and conditions which isl makes of the
-//! schedule are the same for them, as `bar.sync` needs, and what lies between two of them.
+//! Barriers in the code of a kernel with steps (`pollyrs_schedule::Steps`): the checker proves that all
+//! threads of a block meet at the same ones; here it is seen that the loops and conditions which isl makes of
+//! the schedule are the same for them, as `bar.sync` needs, and what lies between two of them.
 
 use crate::Result;
 use pollyrs_isl as isl;

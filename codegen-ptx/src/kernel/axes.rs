@@ -8,7 +8,7 @@ use pollyrs_schedule::MappedKernel;
 /// The threads of a team lie along x, ahead of all.
 pub(crate) fn axes(kernel: &MappedKernel) -> Result<Vec<Option<usize>>> {
     let single = kernel.block.iter().all(|b| b.size <= 1);
-    let first = usize::from(kernel.team > 1);
+    let first = usize::from(kernel.team() > 1);
     let mut next = first;
     let mut out = Vec::new();
     for b in kernel.block.iter().rev() {
@@ -25,5 +25,5 @@ pub(crate) fn axes(kernel: &MappedKernel) -> Result<Vec<Option<usize>>> {
 
 /// The axis along which threads for the same points lie: the first that no block dimension has.
 pub(crate) fn helper_axis(kernel: &MappedKernel) -> Result<usize> {
-    Ok(axes(kernel)?.iter().flatten().count() + usize::from(kernel.team > 1))
+    Ok(axes(kernel)?.iter().flatten().count() + usize::from(kernel.team() > 1))
 }

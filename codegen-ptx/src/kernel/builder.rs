@@ -15,7 +15,9 @@ use std::collections::BTreeMap;
 pub(crate) struct KernelBuilder<'a, S> {
     pub scop: &'a Scop,
     pub mapped: &'a MappedScop,
-    pub kernel: &'a MappedKernel,
+    pub launch: Launch<'a>,
+    /// `None` of fused steps, which no mapping made; what asks of it is never part of those.
+    pub mapped_kernel: Option<&'a MappedKernel>,
     pub module: Module,
     pub ir: &'a Ir,
     /// Parameters and mapping parameters: what is known in the entry block.
@@ -41,7 +43,7 @@ pub(crate) struct KernelBuilder<'a, S> {
     pub storage: S,
 }
 
-/// What a block knows that waits for others ([`MappedKernel::graph`]).
+/// What a block knows that waits for others ([`pollyrs_schedule::StepsOf::Task`]).
 pub(crate) struct Task {
     /// The counter and the flags.
     pub flags: Value,
@@ -52,6 +54,34 @@ pub(crate) struct Task {
     /// The smallest coordinate and the number of tiles along each dimension of the grid, but for the number
     /// along the first.
     pub grid: Vec<(Value, Value)>,
+}
+
+/// What statements ask of the launch that runs them.
+pub(crate) struct Launch<'a> {
+    /// The instances, where these tell subscripts something.
+    pub domain: Option<isl::UnionSet>,
+    /// What holds in every thread.
+    pub context: &'a isl::Set,
+    /// [`MappedKernel::early`]
+    pub early: &'a [(StmtId, usize)],
+    /// Threads that run an instance together.
+    pub team: u32,
+}
+
+impl<'a> Launch<'a> {
+    pub fn of(kernel: &'a MappedKernel) -> Launch<'a> {
+        // The instances of a time tile are a complicated set that tells subscripts nothing.
+        let domain = kernel.steps().is_none().then(|| kernel.domain.clone());
+        Launch { domain, context: &kernel.context, early: &kernel.early, team: kernel.team() }
+    }
+}
+
+impl<'a, S> KernelBuilder<'a, S> {
+    /// The kernel, of all but fused steps.
+    pub fn kernel(&self) -> Result<&'a MappedKernel> {
+        self.mapped_kernel
+            .ok_or_else(|| crate::CodegenError::Internal("fused steps are no kernel of a mapping".into()))
+    }
 }
 
 impl<S> KernelBuilder<'_, S> {
@@ -73,7 +103,7 @@ impl<S> KernelBuilder<'_, S> {
         let Some(Some(size)) = array.sizes.get(d) else {
             return internal(format!("{} has no size in dimension {d}", array.name));
         };
-        let e = crate::affine::expr::pw_aff_expr(size, Some(&self.kernel.context.clone().params()?))?;
+        let e = crate::affine::expr::pw_aff_expr(size, Some(&self.launch.context.clone().params()?))?;
         let v = self.at_entry(|| self.emit.emit_int(&e))?;
         self.sizes.insert((id, d), v);
         Ok(v)

@@ -20,12 +20,11 @@ pub(crate) struct Plan {
 
 impl Plan {
     pub(crate) fn new<S>(k: &KernelBuilder<'_, S>, s: &Statement) -> Result<Plan> {
-        // The instances of a time tile are a complicated set that tells subscripts nothing.
-        let executed = match k.kernel.steps {
-            Some(_) => s.domain.clone(),
-            None => k.kernel.domain.extract_set(s.domain.space()?)?,
+        let executed = match &k.launch.domain {
+            None => s.domain.clone(),
+            Some(domain) => domain.extract_set(s.domain.space()?)?,
         };
-        let context = k.kernel.context.clone().params()?;
+        let context = k.launch.context.clone().params()?;
         let mut simplified =
             Simplified { known: parameterize_set(&executed)?.intersect(context)?, made: Vec::new() };
         let mut subscripts = Vec::new();

@@ -60,7 +60,7 @@ pub(crate) fn candidates(
         .chain((0..kernel.host_params.len()).map(ScalarArg::HostParam))
         .chain((0..kernel.grid.len()).flat_map(|d| [ScalarArg::TileLower(d), ScalarArg::TileCount(d)]))
         .chain([ScalarArg::FirstBlock]);
-    let flags = kernel.graph.then_some(Argument::Flags);
+    let flags = kernel.task().is_some().then_some(Argument::Flags);
     arrays.chain(scalars.map(Argument::Scalar)).chain(flags).collect()
 }
 
@@ -89,7 +89,7 @@ pub(crate) fn finish<'k, S: Storage<'k>>(
     let Draft { function: draft, arguments, types, .. } = *from;
     let kept: BTreeSet<usize> = (0..arguments.len()).filter(|i| draft.param(*i as u32).is_used()).collect();
     let kept_types: Vec<_> = kept.iter().map(|i| types[*i]).collect();
-    let name = identifier(&format!("{}_{}", k.scop.name, k.kernel.name));
+    let name = identifier(&format!("{}_{}", k.scop.name, k.kernel()?.name));
     if k.module.function(&name).is_some() {
         return internal(format!("two kernels are named {name}"));
     }
@@ -99,13 +99,13 @@ pub(crate) fn finish<'k, S: Storage<'k>>(
         let label = match arguments[*i] {
             Argument::Array(id) => {
                 info.arrays.push(id);
-                add_array_attributes(k, function, at as u32 + 1, from.used[&id]);
+                add_array_attributes(from.kernel, function, at as u32 + 1, from.used[&id]);
                 k.scop.array(id).name.clone()
             }
             Argument::Flags => "flags".into(),
             Argument::Scalar(s) => {
                 info.scalars.push(s);
-                scalar_name(k, s)
+                scalar_name(k.scop, from.kernel, s)
             }
         };
         let new = function.param(at as u32);
@@ -116,13 +116,13 @@ pub(crate) fn finish<'k, S: Storage<'k>>(
         block.remove();
         block.append_to(function);
     }
-    add_attributes(k, function);
+    add_attributes(k, from.kernel, function);
     Ok(info)
 }
 
 /// What the host has to know of a kernel, apart from its arguments.
 fn info<'k, S: Storage<'k>>(k: &KernelBuilder<'k, S>, name: String) -> Result<KernelInfo> {
-    let shared = k.storage.shared_memory();
+    let (kernel, shared) = (k.kernel()?, k.storage.shared_memory());
     let mut info = KernelInfo {
         name,
         arrays: Vec::new(),
@@ -133,24 +133,24 @@ fn info<'k, S: Storage<'k>>(k: &KernelBuilder<'k, S>, name: String) -> Result<Ke
         plain_shared_bytes: shared.plain_bytes,
         exchange_bytes: 0,
         slice_tiles: crate::kernel::grid::slice_tiles(k)?,
-        graph: k.kernel.graph,
+        graph: kernel.task().is_some(),
         late: false,
         entry: None,
     };
     if shared.products {
-        let threads: u32 = k.kernel.block.iter().map(|b| b.size).product();
+        let threads: u32 = kernel.block.iter().map(|b| b.size).product();
         info.exchange_bytes = threads * mma::EXCHANGE_BYTES;
     }
-    for (axis, b) in axes(k.kernel)?.into_iter().zip(&k.kernel.block) {
+    for (axis, b) in axes(kernel)?.into_iter().zip(&kernel.block) {
         if let Some(axis) = axis {
             info.block[axis] = b.size;
         }
     }
-    if k.kernel.team > 1 {
-        info.block[0] = k.kernel.team;
+    if kernel.team() > 1 {
+        info.block[0] = kernel.team();
     }
-    if let Some(t) = k.kernel.tiling.as_ref().filter(|t| t.helpers > 1) {
-        match info.block.get_mut(helper_axis(k.kernel)?) {
+    if let Some(t) = kernel.tiling().filter(|t| t.helpers > 1) {
+        match info.block.get_mut(helper_axis(kernel)?) {
             Some(size) => *size = t.helpers,
             None => return internal("helpers in a block of three dimensions"),
         }
@@ -159,15 +159,10 @@ fn info<'k, S: Storage<'k>>(k: &KernelBuilder<'k, S>, name: String) -> Result<Ke
 }
 
 /// Attributes of the pointer to an array; `index` counts from 1.
-fn add_array_attributes<'k, S: Storage<'k>>(
-    k: &KernelBuilder<'k, S>,
-    function: Value,
-    index: u32,
-    written: bool,
-) {
+fn add_array_attributes(kernel: &MappedKernel, function: Value, index: u32, written: bool) {
     let attribute = |name| function.add_attribute(index, name, 0);
     // Other threads' stores become visible at a barrier.
-    if k.kernel.steps.is_none() || !written {
+    if kernel.steps().is_none() || !written {
         attribute("noalias");
     }
     attribute("captures");
@@ -177,17 +172,17 @@ fn add_array_attributes<'k, S: Storage<'k>>(
 }
 
 /// Attributes of the kernel as a whole.
-fn add_attributes<'k, S: Storage<'k>>(k: &KernelBuilder<'k, S>, function: Value) {
+fn add_attributes<S>(k: &KernelBuilder<'_, S>, kernel: &MappedKernel, function: Value) {
     function.add_attribute(FUNCTION, "nounwind", 0);
     // A loop on data may be one that the program runs for ever.
     let loops = |s: &Statement| s.subregion.as_ref().is_some_and(|r| !r.loops.is_empty());
     if !k.plans.keys().any(|id| loops(&k.scop.statements[id.0])) {
         function.add_attribute(FUNCTION, "mustprogress", 0);
     }
-    if let Some(t) = k.kernel.tiling.as_ref().filter(|t| t.residents > 1) {
+    if let Some(t) = kernel.tiling().filter(|t| t.residents > 1) {
         function.add_string_attribute("nvvm.minctasm", &t.residents.to_string());
     }
-    if !k.kernel.task.updates.is_empty() {
+    if !kernel.updates().is_empty() {
         function.add_string_attribute("nvvm.minctasm", &TASKS.to_string());
     }
     if k.has_barrier {
@@ -196,13 +191,13 @@ fn add_attributes<'k, S: Storage<'k>>(k: &KernelBuilder<'k, S>, function: Value)
 }
 
 /// A readable name for an argument.
-pub(crate) fn scalar_name<'k, S: Storage<'k>>(k: &KernelBuilder<'k, S>, s: ScalarArg) -> String {
+fn scalar_name(scop: &Scop, kernel: &MappedKernel, s: ScalarArg) -> String {
     match s {
-        ScalarArg::Param(i) => k.scop.params[i].name.clone(),
-        ScalarArg::Invariant(i) => k.scop.invariants[i].display.clone(),
-        ScalarArg::HostParam(i) => k.kernel.host_params[i].clone(),
-        ScalarArg::TileLower(i) => format!("{}.lower", k.kernel.grid[i].param),
-        ScalarArg::TileCount(i) => format!("{}.count", k.kernel.grid[i].param),
+        ScalarArg::Param(i) => scop.params[i].name.clone(),
+        ScalarArg::Invariant(i) => scop.invariants[i].display.clone(),
+        ScalarArg::HostParam(i) => kernel.host_params[i].clone(),
+        ScalarArg::TileLower(i) => format!("{}.lower", kernel.grid[i].param),
+        ScalarArg::TileCount(i) => format!("{}.count", kernel.grid[i].param),
         ScalarArg::FirstBlock => "first.block".into(),
         ScalarArg::Stencil(i) => format!("stencil.{i}"),
     }

@@ -71,7 +71,7 @@ pub fn build_kernels(host_module: Module, scop: &Scop, mapped: &MappedScop) -> R
     let mut kernels = Vec::new();
     for kernel in &mapped.kernels {
         // One budget a kernel: AST generation is exponential in the worst case.
-        let _budget = scop.ctx.budget(if kernel.windows.is_empty() { OPERATIONS } else { STAGED });
+        let _budget = scop.ctx.budget(if kernel.windows().is_empty() { OPERATIONS } else { STAGED });
         kernels.push(build_kernel(context, module, scop, mapped, kernel)?);
     }
     verify(module)?;
@@ -107,7 +107,7 @@ fn build_kernel(
     let result = (|| {
         let (arguments, types, used) = (&arguments, &types, &used);
         let from = Draft { ir, module, function: draft, scop, mapped, kernel, arguments, types, used };
-        if let Some(tiling) = &kernel.tiling {
+        if let Some(tiling) = kernel.tiling() {
             let mut k = entry(&from, None)?;
             let tree = emit::ast(tiling)?;
             let private = |id: &ArrayId| mapped.placement.get(id.0) == Some(&Placement::Private);
@@ -124,10 +124,10 @@ fn build_kernel(
             schedule = one_by_one(&schedule)?;
         }
         let tree = build.node_from_schedule(schedule)?;
-        if kernel.steps.is_some() && !crate::affine::barriers::same_barriers(&tree)? {
+        if kernel.steps().is_some() && !crate::affine::barriers::same_barriers(&tree)? {
             return Err(CodegenError::Divergent);
         }
-        if !window::scoped(&kernel.windows, &tree)? {
+        if !window::scoped(kernel.windows(), &tree)? {
             return Err(CodegenError::Unscoped);
         }
         k.storage.windows.disturb(scop, kernel, &tree)?;
@@ -165,14 +165,14 @@ fn build_kernel(
         errno::store(&k)?;
         ir.ret_void();
         match kernel.block.iter().map(|b| b.size).product::<u32>() {
-            _ if kernel.team > 1 => {}
+            _ if kernel.team() > 1 => {}
             1 => unroll_loops(draft, UNROLL_ALONE),
             2..=FEW_THREADS => unroll_loops(draft, UNROLL),
             ..=MORE_THREADS if full.is_none() => unroll_loops(draft, UNROLL_MORE),
-            _ if full.is_some() && kernel.unrolled => window::unroll_steps(draft),
-            _ if !kernel.counters.is_empty() => unroll_loops(draft, UNROLL_MORE),
+            _ if full.is_some() && kernel.stages().is_some_and(|s| s.unrolled) => window::unroll_steps(draft),
+            _ if !kernel.counters().is_empty() => unroll_loops(draft, UNROLL_MORE),
             // Sums of rows in shared memory, a thread each.
-            _ if full.is_none() && !kernel.windows.is_empty() && kernel.host_params.is_empty() => {
+            _ if kernel.has_rows() => {
                 apart(draft, arguments);
                 unroll_loops(draft, UNROLL_MORE);
                 unroll_sums(draft);

@@ -7,7 +7,7 @@ use crate::ir::intrinsics::{BLOCK_ID, THREAD_ID};
 use crate::ir::llvm::*;
 use crate::ir::types::{host_type, llvm_elem, slot_type};
 use crate::kernel::axes::axes;
-use crate::kernel::builder::{KernelBuilder, Task, constant};
+use crate::kernel::builder::{KernelBuilder, Launch, Task, constant};
 use crate::kernel::grid;
 use crate::kernel::module::ScalarArg;
 use crate::kernels::arguments::Argument;
@@ -89,7 +89,8 @@ pub(crate) fn entry<'a, S>(draft: &Draft<'_, 'a>, storage: S) -> Result<KernelBu
     let mut k = KernelBuilder {
         scop,
         mapped,
-        kernel,
+        launch: Launch::of(kernel),
+        mapped_kernel: Some(kernel),
         module,
         ir,
         emit,
@@ -116,12 +117,12 @@ pub(crate) fn entry<'a, S>(draft: &Draft<'_, 'a>, storage: S) -> Result<KernelBu
 
 /// The tiles along a dimension of the grid.
 fn size<S>(k: &KernelBuilder<'_, S>, count: &BTreeMap<usize, Value>, d: usize) -> Result<Value> {
-    let f = &k.kernel.grid[d].count;
+    let f = &k.kernel()?.grid[d].count;
     match (constant(k, f)?, count.get(&d)) {
         (Some(c), _) => Ok(c),
         (None, Some(c)) => Ok(*c),
         (None, None) => {
-            let context = k.kernel.context.clone().params()?;
+            let context = k.kernel()?.context.clone().params()?;
             k.emit.emit_int(&crate::affine::expr::pw_aff_expr(f, Some(&context))?)
         }
     }
@@ -136,7 +137,7 @@ fn task<S>(
 ) -> Result<Task> {
     let thread = grid::linear_thread(k)?;
     let mut grid = Vec::new();
-    for (d, g) in k.kernel.grid.iter().enumerate() {
+    for (d, g) in k.kernel()?.grid.iter().enumerate() {
         let lower = constant(k, &g.lower)?.unwrap_or(lower[&d]);
         // The first one is not asked for.
         let size = if d == 0 { k.ir.int(0) } else { size(k, count, d)? };
@@ -155,7 +156,7 @@ pub(crate) fn coordinates<S>(
 ) -> Result<Vec<(String, Value)>> {
     let ir = k.ir;
     let mut out = Vec::new();
-    if !k.kernel.grid.is_empty() {
+    if !k.kernel()?.grid.is_empty() {
         let mut rest = match &k.task {
             Some(task) => task.own,
             None => k.abstract_call(BLOCK_ID, ir.i64_type()),
@@ -167,9 +168,9 @@ pub(crate) fn coordinates<S>(
             rest = ir.zext(ir.add(narrow(rest), narrow(first)), ir.i64_type());
         }
         let size = |d: usize| size(k, count, d);
-        let n = k.kernel.grid.len();
+        let n = k.kernel()?.grid.len();
         let mut place = Vec::new();
-        if grid::in_groups(k) {
+        if grid::in_groups(k)? {
             let (columns, rows) = (size(n - 1)?, size(n - 2)?);
             let mut index = rest;
             if n > 2 {
@@ -179,7 +180,7 @@ pub(crate) fn coordinates<S>(
             }
             place = grid::in_plane(ir, index, rows, columns).to_vec();
         }
-        for (d, g) in k.kernel.grid.iter().enumerate().rev() {
+        for (d, g) in k.kernel()?.grid.iter().enumerate().rev() {
             let index = if d + place.len() >= n {
                 place[n - 1 - d]
             } else if d > 0 {
@@ -194,11 +195,11 @@ pub(crate) fn coordinates<S>(
             out.push((g.param.clone(), ir.add(index, lower)));
         }
     }
-    if let Some(t) = &k.kernel.tiling {
+    if let Some(t) = k.kernel()?.tiling() {
         out.extend(grid::threads(k, t)?);
         return Ok(out);
     }
-    for (axis, b) in axes(k.kernel)?.into_iter().zip(&k.kernel.block) {
+    for (axis, b) in axes(k.kernel()?)?.into_iter().zip(&k.kernel()?.block) {
         let id = match axis {
             Some(axis) => ir.zext(k.abstract_call(THREAD_ID[axis], ir.int_type(32)), ir.i64_type()),
             None => ir.int(0),

@@ -25,7 +25,7 @@ const WAITING: u64 = 512;
 
 /// Notes of the load of an access that nothing in the launch has written to its cell before.
 pub(crate) fn mark<S>(k: &KernelBuilder<'_, S>, access: (StmtId, usize), load: Value) {
-    if k.kernel.early.contains(&access) && load.is_load() {
+    if k.launch.early.contains(&access) && load.is_load() {
         load.set_metadata(k.ir.ctx.kind(KIND), Some(k.ir.ctx.node(&[])));
     }
 }

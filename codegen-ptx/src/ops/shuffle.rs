@@ -47,7 +47,7 @@ pub(crate) fn from_lane<S>(k: &KernelBuilder<'_, S>, v: Value, away: i32) -> Res
 
 /// A scalar of at most 64 bits of a lane of the team, whose number is an `i32`.
 pub(crate) fn of_team<S>(k: &KernelBuilder<'_, S>, v: Value, lane: Value) -> Result<Value> {
-    passed(k, v, team_name, &[lane, k.ir.int32(k.kernel.team)])
+    passed(k, v, team_name, &[lane, k.ir.int32(k.launch.team)])
 }
 
 fn passed<S>(k: &KernelBuilder<'_, S>, v: Value, name: fn(u32) -> String, more: &[Value]) -> Result<Value> {

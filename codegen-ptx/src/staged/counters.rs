@@ -28,20 +28,20 @@ use pollyrs_schedule::planted::planted;
 
 /// Sets the counters, ahead of all instances.
 pub(crate) fn begin(k: &mut KernelBuilder<'_>) -> Result<()> {
-    let kernel = k.kernel;
-    if kernel.counters.is_empty() {
+    let kernel = k.kernel()?;
+    if kernel.counters().is_empty() {
         return Ok(());
     }
     let thread = k.ir.zext(grid::linear_thread(k)?, k.ir.i64_type());
     let shared = k.abstract_call(SHARED, k.ir.ptr_type());
     let mut all = AllCounters { at: Some((shared, thread)), ..AllCounters::default() };
-    for c in &kernel.counters {
+    for c in kernel.counters() {
         let counted = counted(k, c, all.shared_bytes)?;
         all.shared_bytes += (c.most * k.scop.array(c.array).elem.bytes()).next_multiple_of(ALIGN);
         all.list.push(counted);
     }
     k.storage.counters = all;
-    for at in 0..kernel.counters.len() {
+    for at in 0..kernel.counters().len() {
         strided(k, at, |k, e| {
             let c = &k.storage.counters.list[at];
             let (array, identity) = (k.scop.array(c.array), c.identity);
@@ -73,7 +73,7 @@ fn counted(k: &mut KernelBuilder<'_>, c: &Counters, start: u32) -> Result<Counte
     if identity.ty() != elem {
         return internal("counters of another type than the elements");
     }
-    let context = k.kernel.context.clone().params()?;
+    let context = k.kernel()?.context.clone().params()?;
     let ir = k.ir;
     let most = ir.int(c.most.into());
     let (mut first, mut size) = (Vec::new(), Vec::new());
@@ -111,7 +111,7 @@ fn strided(
     let ir = k.ir;
     let Some((_, thread)) = k.storage.counters.at else { return internal("no counters") };
     let elements = k.storage.counters.list[at].elements;
-    let threads: i64 = k.kernel.block.iter().map(|b| i64::from(b.size)).product();
+    let threads: i64 = k.kernel()?.block.iter().map(|b| i64::from(b.size)).product();
     let function = ir.block().function();
     let [head, inside, after] =
         ["counters", "counter", "counted"].map(|name| ir.append_block(function, name));

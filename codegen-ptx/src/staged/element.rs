@@ -28,7 +28,7 @@ pub(crate) fn emit_element(
             return Ok(None);
         }
         k.has_barrier = true;
-        if copies_without_waiting(k.kernel)? {
+        if copies_without_waiting(k.kernel()?)? {
             copies::commit(k);
             copies::wait(k, 0);
         }
@@ -74,17 +74,17 @@ pub(crate) fn branch_to_full<'e>(
 ) -> Result<Option<Block>> {
     let ir = k.ir;
     let mut emit = general_emit.clone();
-    let Some(condition) = is_full(k.kernel, &mut emit, p)? else { return Ok(None) };
+    let Some(condition) = is_full(k.kernel()?, &mut emit, p)? else { return Ok(None) };
     let block = |name: &str| ir.append_block(function, name);
     let (full, general, after) = (block("full"), block("general"), block("stage.end"));
     ir.cond_br(condition, full, general);
     ir.at_end(full);
     k.storage.windows.passing = Some(passing(k)?);
-    let (kernel, scop) = (k.kernel, k.scop);
-    let mut asks = kernel.prefetch;
+    let (kernel, scop) = (k.kernel()?, k.scop);
+    let mut asks = kernel.stages().is_some_and(|s| s.prefetch);
     let mut element = |emit: &mut ExprEmitter<'e>, name: &str, iterators: &[Value]| {
         if name == walk::FIRST {
-            forget(k, emit, false);
+            forget(k, emit, false)?;
         }
         let join = match name {
             pollyrs_schedule::ENTER => None,
@@ -103,6 +103,6 @@ pub(crate) fn branch_to_full<'e>(
     k.storage.windows.passing = None;
     ir.br(after);
     ir.at_end(general);
-    forget(k, general_emit, false);
+    forget(k, general_emit, false)?;
     Ok(Some(after))
 }

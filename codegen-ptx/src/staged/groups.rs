@@ -83,7 +83,7 @@ pub(crate) fn in_general(kernel: &MappedKernel, scop: &Scop, nodes: &[isl::AstNo
     if let Some(found) = together(kernel, scop, nodes)? {
         return Ok(found);
     }
-    if kernel.full.is_none() {
+    if kernel.full().is_none() {
         return Ok(Group::default());
     }
     flat(kernel, scop, nodes, &|_| true)
@@ -96,7 +96,7 @@ fn together(kernel: &MappedKernel, scop: &Scop, nodes: &[isl::AstNode]) -> Resul
         return Ok(None);
     }
     let Some(nest) = turns::nest(&node.mark_node()?)? else { return Ok(None) };
-    if kernel.task.homes.is_empty()
+    if kernel.task().is_none_or(|t| t.homes.is_empty())
         || !scop.statement_named(&nest.name()?).is_some_and(|(_, s)| stores_last(s))
     {
         return Ok(None);
@@ -119,7 +119,7 @@ fn flat(
     nodes: &[isl::AstNode],
     kind: &dyn Fn(&Statement) -> bool,
 ) -> Result<Group> {
-    let copies = leading(nodes, COPIES, &|name| kernel.windows.iter().any(|w| w.copy == name))?;
+    let copies = leading(nodes, COPIES, &|name| kernel.windows().iter().any(|w| w.copy == name))?;
     if copies > 0 {
         return Ok(Group { len: copies, ..Group::default() });
     }
@@ -297,7 +297,7 @@ fn stores_last(s: &Statement) -> bool {
 /// Whether a statement may compute for instances that there are not: it loads from windows alone, and nothing
 /// else in it can fail.
 fn harmless(kernel: &MappedKernel, s: &Statement) -> bool {
-    let windowed = |a: &Access| kernel.windows.iter().any(|w| w.array == a.array);
+    let windowed = |a: &Access| kernel.windows().iter().any(|w| w.array == a.array);
     s.accesses.iter().all(windowed) && !reports_nan(s) && s.body.iter().all(|i| speculates(host_value(*i)))
 }
 

@@ -29,7 +29,7 @@ pub(crate) fn cache_lines(
     emit: &ExprEmitter<'_>,
     p: &[Value],
 ) -> Result<()> {
-    let (ir, kernel) = (k.ir, k.kernel);
+    let (ir, kernel) = (k.ir, k.kernel()?);
     let Some((last, outer)) = p.split_last() else { return Ok(()) };
     let mut emit = emit.clone();
     let next = [outer, &[ir.add(*last, ir.int(1))]].concat();
@@ -47,7 +47,7 @@ pub(crate) fn cache_lines(
         threads *= i64::from(b.size);
     }
     let request = k.module.declare(PREFETCH, ir.void_type().function(&[ir.ptr_type()]));
-    for w in &kernel.windows {
+    for w in kernel.windows() {
         let bytes = i64::from(k.scop.array(w.array).elem.bytes());
         let Some((length, outer)) = w.size.split_last() else { continue };
         let span = i64::from(*length) * bytes;

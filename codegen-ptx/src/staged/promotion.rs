@@ -54,7 +54,7 @@ pub(crate) fn element(
     if !name.starts_with(PROMOTED) {
         return Ok(false);
     }
-    let kernel = k.kernel;
+    let kernel = k.kernel()?;
     let Some(p) = kernel.promotions.iter().find(|p| p.mark == name) else {
         return internal(format!("{name} is no promotion of {}", kernel.name));
     };

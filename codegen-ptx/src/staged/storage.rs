@@ -57,7 +57,7 @@ impl<'a> Storage<'a> for Staged {
 
 /// The address in a window of shared memory.
 fn in_window(k: &KernelBuilder<'_>, e: &Element<'_>) -> Result<Option<Value>> {
-    if k.kernel.windows.is_empty() {
+    if k.kernel()?.windows().is_empty() {
         return Ok(None);
     }
     window::address(k, e.array, &e.subscripts()?, Some(e.statement))

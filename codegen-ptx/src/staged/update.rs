@@ -71,14 +71,14 @@ struct Points<'e> {
 
 /// Emits the update `name` in step `step`.
 pub(crate) fn emit(k: &mut KernelBuilder<'_>, emit: &ExprEmitter<'_>, name: &str, step: Value) -> Result<()> {
-    let kernel = k.kernel;
-    let Some(u) = kernel.task.updates.iter().find(|u| u.name == name) else {
+    let kernel = k.kernel()?;
+    let Some(u) = kernel.updates().iter().find(|u| u.name == name) else {
         return internal(format!("{name} is no update"));
     };
     let ir = k.ir;
     let mut known = emit.clone();
     known.names.insert(AT_STEP.into(), step);
-    let context = k.kernel.context.clone().params()?;
+    let context = k.kernel()?.context.clone().params()?;
     let some = u.points.clone().params()?.intersect(u.times.clone().params()?)?.gist(context)?.coalesce()?;
     let none = k.unless(ir.not(known.emit_set(&some)?));
     let p = points(k, emit, u, step)?;
@@ -269,7 +269,7 @@ fn points<'e>(k: &KernelBuilder<'_>, emit: &ExprEmitter<'e>, u: &Update, step: V
         }
         n => return internal(format!("an update of {n} coordinates")),
     };
-    let context = k.kernel.context.clone().params()?;
+    let context = k.kernel()?.context.clone().params()?;
     let bound = |f: isl::PwAff| emit.emit_int(&pw_aff_expr(&f, Some(&context))?);
     let times = [bound(u.times.clone().dim_min(0)?)?, bound(u.times.clone().dim_max(0)?)?];
     Ok(Points { emit, thread, first, number, corner, times })
@@ -281,8 +281,8 @@ fn operand_tiles<'u>(
     u: &'u Update,
 ) -> Result<Vec<OperandTile<'u>>> {
     let ir = k.ir;
-    let threads: i64 = k.kernel.block.iter().map(|b| i64::from(b.size)).product();
-    let context = k.kernel.context.clone().params()?;
+    let threads: i64 = k.kernel()?.block.iter().map(|b| i64::from(b.size)).product();
+    let context = k.kernel()?.context.clone().params()?;
     let s = &k.scop.statements[u.statement.0];
     let mut start = i64::from(k.storage.boxes.end);
     let mut out = Vec::new();
@@ -340,13 +340,18 @@ fn operand_tiles<'u>(
 }
 
 /// The point and the time, from the first of the strip, of element number `n` that a thread copies.
-fn copied(k: &KernelBuilder<'_>, p: &Points<'_>, operand_tile: &OperandTile<'_>, n: i64) -> [Value; 2] {
+fn copied(
+    k: &KernelBuilder<'_>,
+    p: &Points<'_>,
+    operand_tile: &OperandTile<'_>,
+    n: i64,
+) -> Result<[Value; 2]> {
     let ir = k.ir;
-    let threads: i64 = k.kernel.block.iter().map(|b| i64::from(b.size)).product();
+    let threads: i64 = k.kernel()?.block.iter().map(|b| i64::from(b.size)).product();
     let number = ir.add(p.thread, ir.int(n * threads));
     let across = ir.int(if operand_tile.by_time { STRIP } else { TILE });
     let (slow, fast) = (ir.udiv(number, across), ir.urem(number, across));
-    if operand_tile.by_time { [slow, fast] } else { [fast, slow] }
+    Ok(if operand_tile.by_time { [slow, fast] } else { [fast, slow] })
 }
 
 /// Loads a thread's part of the operands of the strip that begins at time `t0`.
@@ -359,7 +364,7 @@ fn load(
     let ir = k.ir;
     for operand_tile in operand_tiles {
         for n in 0..operand_tile.each {
-            let [point, time] = copied(k, p, operand_tile, n);
+            let [point, time] = copied(k, p, operand_tile, n)?;
             let t = ir.smin(ir.add(t0, time), p.times[1]);
             let mut emit = p.emit.clone();
             let mut names = Vec::new();
@@ -388,7 +393,7 @@ fn store(k: &mut KernelBuilder<'_>, p: &Points<'_>, operand_tiles: &[OperandTile
     for operand_tile in operand_tiles {
         let pitch = ir.int(if operand_tile.operand.along.is_some() { PITCH } else { 1 });
         for n in 0..operand_tile.each {
-            let [point, time] = copied(k, p, operand_tile, n);
+            let [point, time] = copied(k, p, operand_tile, n)?;
             let v =
                 ir.load_aligned(operand_tile.ty, operand_tile.slots[n as usize], operand_tile.bytes as u32);
             let few = operand_tile.operand.along.is_none();

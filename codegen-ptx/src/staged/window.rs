@@ -78,7 +78,7 @@ struct Origin {
 impl Windows {
     pub fn new(scop: &Scop, kernel: &MappedKernel) -> Result<Windows> {
         let (mut places, mut end) = (Vec::new(), 0);
-        for w in &kernel.windows {
+        for w in kernel.windows() {
             let bytes = w.elements() * u64::from(scop.array(w.array).elem.bytes());
             places.push(Place {
                 array: w.array,
@@ -93,7 +93,7 @@ impl Windows {
             end = (end + bytes).next_multiple_of(ALIGN);
         }
         let spare = end;
-        if kernel.full.is_some() {
+        if kernel.full().is_some() {
             end += ALIGN;
         }
         if end > MAX_BYTES {
@@ -104,12 +104,12 @@ impl Windows {
 
     /// Learns from a kernel's code which loads for nothing may meet stores.
     pub fn disturb(&mut self, scop: &Scop, kernel: &MappedKernel, tree: &isl::AstNode) -> Result<()> {
-        if kernel.full.is_none() {
+        if kernel.full().is_none() {
             return Ok(());
         }
         let met = meetings(tree)?;
         let meet = |a: &str, b: &str| met.contains(&(a.to_owned(), b.to_owned()));
-        for (place, w) in self.places.iter_mut().zip(&kernel.windows) {
+        for (place, w) in self.places.iter_mut().zip(kernel.windows()) {
             let writes =
                 |s: &&Statement| s.accesses.iter().any(|a| a.array == w.array && a.kind != AccessKind::Read);
             let writers: Vec<_> = scop.statements.iter().filter(writes).collect();
@@ -132,10 +132,10 @@ impl Windows {
 /// Forgets what the optimizer knows of the thread's coordinates, and with `block` of the block's. Else it
 /// would compute ahead of all stages, or once for many steps, what the rows of each step need: hundreds of
 /// values to keep, where registers are what lets loads be on their way at once.
-pub(crate) fn forget(k: &mut KernelBuilder<'_>, emit: &mut ExprEmitter<'_>, block: bool) {
-    let kernel = k.kernel;
-    if kernel.full.is_none() {
-        return;
+pub(crate) fn forget(k: &mut KernelBuilder<'_>, emit: &mut ExprEmitter<'_>, block: bool) -> Result<()> {
+    let kernel = k.kernel()?;
+    if kernel.full().is_none() {
+        return Ok(());
     }
     let mut names = Vec::new();
     if block {
@@ -157,18 +157,19 @@ pub(crate) fn forget(k: &mut KernelBuilder<'_>, emit: &mut ExprEmitter<'_>, bloc
         };
         emit.names.insert(name.into(), v);
     }
+    Ok(())
 }
 
 /// The beginning of the stage `p`.
 pub(crate) fn enter(k: &mut KernelBuilder<'_>, emit: &mut ExprEmitter<'_>, p: &[Value]) -> Result<()> {
     let ir = k.ir;
-    let kernel = k.kernel;
-    forget(k, emit, true);
+    let kernel = k.kernel()?;
+    forget(k, emit, true)?;
     let mut emit = emit.clone();
     for (d, v) in p.iter().enumerate() {
         emit.names.insert(crate::affine::expr::iterator_name(d as u32), *v);
     }
-    for (i, w) in kernel.windows.iter().enumerate() {
+    for (i, w) in kernel.windows().iter().enumerate() {
         let bytes = u64::from(k.scop.array(w.array).elem.bytes());
         let mut begin = Sum::number(k.storage.windows.places[i].start as i64);
         let mut sums = Vec::new();
@@ -244,7 +245,7 @@ fn stage_params(n: usize) -> Vec<String> {
 /// The AST of one full stage `_p*`, from the thread's schedule restricted to it: bounds that hold in full
 /// stages are left out, and what a thread does in turns is unrolled. `None` if the kernel has no such code.
 pub(crate) fn full_stage(kernel: &MappedKernel) -> Result<Option<isl::AstNode>> {
-    let Some(full) = kernel.full.as_ref().filter(|f| matches!(f.is_empty(), Ok(false))) else {
+    let Some(full) = kernel.full().filter(|f| matches!(f.is_empty(), Ok(false))) else {
         return Ok(None);
     };
     let ctx = full.context();
@@ -264,7 +265,7 @@ pub(crate) fn full_stage(kernel: &MappedKernel) -> Result<Option<isl::AstNode>> 
         let part = stages.intersect_range(at)?.domain()?.gist(schedule.domain()?)?;
         schedule = schedule.intersect_domain(part)?;
     }
-    if kernel.unrolled {
+    if kernel.stages().is_some_and(|s| s.unrolled) {
         schedule = unrolled(schedule.root()?.child(0)?, n, true)?.schedule()?;
     }
     let tree = isl::AstBuild::from_context(context)?.node_from_schedule(schedule)?;
@@ -276,7 +277,9 @@ pub(crate) fn full_stage(kernel: &MappedKernel) -> Result<Option<isl::AstNode>> 
 /// well: a launch ends with its slowest block, and the blocks at the borders have no full stage.
 pub(crate) fn general(kernel: &MappedKernel) -> Result<isl::Schedule> {
     let schedule = kernel.schedule.clone();
-    let Some(full) = kernel.full.as_ref().filter(|_| kernel.unrolled) else { return Ok(schedule) };
+    let Some(full) = kernel.full().filter(|_| kernel.stages().is_some_and(|s| s.unrolled)) else {
+        return Ok(schedule);
+    };
     let n = full.dim(isl::DimType::Set)? as usize;
     Ok(unrolled(schedule.root()?.child(0)?, n, true)?.schedule()?)
 }
@@ -305,11 +308,11 @@ fn unrolled(node: isl::ScheduleNode, stages: usize, steps: bool) -> Result<isl::
 /// The writes of the full stage `_p*`, or of a block's only stage, that need no store, as conditions on
 /// instances.
 pub(crate) fn passing(k: &KernelBuilder<'_>) -> Result<Passing> {
-    let kernel = k.kernel;
+    let kernel = k.kernel()?;
     let mut out = Passing::new();
-    let Some(steps) = &kernel.steps else { return Ok(out) };
+    let Some(steps) = kernel.steps() else { return Ok(out) };
     let only = isl::Set::read(steps.context(), &format!("{{ {ENTER}[] }}"))?;
-    let full = match &kernel.full {
+    let full = match kernel.full() {
         Some(full) => full,
         None if has_one_stage(kernel)? => &only,
         None => return Ok(out),
@@ -335,7 +338,7 @@ pub(crate) fn passing(k: &KernelBuilder<'_>) -> Result<Passing> {
     let all =
         steps.clone().intersect_domain(kernel.domain.clone().intersect(block)?)?.apply_range(to_stage)?;
     let all = all.intersect_range(at.clone())?.domain()?;
-    for w in &kernel.windows {
+    for w in kernel.windows() {
         let left = w.passing.clone().intersect_range(at.clone())?.domain()?;
         for set in left.sets()? {
             let name = set.tuple_name()?.unwrap_or_default();
@@ -350,7 +353,7 @@ pub(crate) fn passing(k: &KernelBuilder<'_>) -> Result<Passing> {
 
 /// Whether the steps of a block are one stage, with one coordinate: rows.
 fn has_one_stage(kernel: &MappedKernel) -> Result<bool> {
-    let Some(steps) = &kernel.steps else { return Ok(false) };
+    let Some(steps) = kernel.steps() else { return Ok(false) };
     for m in steps.maps()? {
         if m.dim(isl::DimType::Out)? != 1 {
             return Ok(false);
@@ -364,7 +367,7 @@ fn has_one_stage(kernel: &MappedKernel) -> Result<bool> {
 /// barrier a thread waits for what it copies ([`crate::staged::element`]). Stages have groups, by which a
 /// thread waits for many of its loads at once.
 pub(crate) fn copies_without_waiting(kernel: &MappedKernel) -> Result<bool> {
-    Ok(!kernel.windows.is_empty() && kernel.full.is_none() && has_one_stage(kernel)?)
+    Ok(!kernel.windows().is_empty() && kernel.full().is_none() && has_one_stage(kernel)?)
 }
 
 /// Whether the stage `p` is full; `emit` learns its coordinates.
@@ -373,7 +376,7 @@ pub(crate) fn is_full(
     emit: &mut ExprEmitter<'_>,
     p: &[Value],
 ) -> Result<Option<Value>> {
-    let Some(full) = &kernel.full else { return Ok(None) };
+    let Some(full) = kernel.full() else { return Ok(None) };
     for (d, (v, name)) in p.iter().zip(stage_params(p.len())).enumerate() {
         emit.names.insert(crate::affine::expr::iterator_name(d as u32), *v);
         emit.names.insert(name, *v);
@@ -411,8 +414,8 @@ fn ends_loop(end: Value) -> bool {
 
 /// Emits the copy `name(p, s)` of an element; `false` if there is no window of this name.
 pub(crate) fn copy(k: &mut KernelBuilder<'_>, name: &str, args: &[Value]) -> Result<bool> {
-    let kernel = k.kernel;
-    let Some(w) = kernel.windows.iter().find(|w| w.copy == name) else { return Ok(false) };
+    let kernel = k.kernel()?;
+    let Some(w) = kernel.windows().iter().find(|w| w.copy == name) else { return Ok(false) };
     let ir = k.ir;
     let Some(first) = args.len().checked_sub(w.size.len()) else {
         return internal("a copy with too few dimensions");

@@ -79,7 +79,7 @@ pub(super) fn emit<'k, S: Storage<'k>>(
         lane,
         counting: counting.collect::<Result<_>>()?,
         needed: needed(spread, &l.body)?,
-        team: ir.int(k.kernel.team.into()),
+        team: ir.int(k.launch.team.into()),
     };
 
     // What is handed on at the beginning: of what may be regrouped, the first thread goes on from it.
@@ -143,7 +143,7 @@ fn rounds<'k, S: Storage<'k>>(
     ir.at_end(turn);
     let base = ir.phi(ir.i64_type(), &[(base, before)]);
     let phis: Vec<Value> = handed.iter().map(|v| ir.phi(v.ty(), &[(*v, before)])).collect();
-    let following = ir.add(base, ir.int((each.max(1) * k.kernel.team).into()));
+    let following = ir.add(base, ir.int((each.max(1) * k.launch.team).into()));
     let more = match each {
         0 => ir.icmp(LLVMIntULT, base, of.count),
         _ => ir.icmp(LLVMIntULE, following, of.count),
@@ -156,7 +156,7 @@ fn rounds<'k, S: Storage<'k>>(
     let mut values = Vec::new();
     for at in 0..each.max(1) {
         let iteration =
-            ir.add(ir.add(base, ir.int((at * k.kernel.team).into())), ir.zext(of.lane, ir.i64_type()));
+            ir.add(ir.add(base, ir.int((at * k.launch.team).into())), ir.zext(of.lane, ir.i64_type()));
         let there = (each == 0).then(|| ir.icmp(LLVMIntULT, iteration, bound));
         // Beyond the last iteration a thread loads what that one does.
         let last = ir.sub(of.count, ir.int(1));
@@ -380,7 +380,7 @@ fn step<'k, S: Storage<'k>>(
 fn combined<S>(k: &KernelBuilder<'_, S>, op: UpdateOp, part: Value, lane: Value) -> Result<Value> {
     let ir = k.ir;
     let mut all = part;
-    let mut away = k.kernel.team / 2;
+    let mut away = k.launch.team / 2;
     while away > 0 {
         let other = shuffle::of_team(k, all, ir.binary(LLVMOpcode::LLVMXor, lane, ir.int32(away)))?;
         let less = |p| ir.select(ir.icmp(p, all, other), all, other);

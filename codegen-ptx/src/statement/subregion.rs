@@ -114,7 +114,7 @@ fn shared_loop<'r, S>(
     blocks: &BTreeMap<usize, Block>,
 ) -> Option<spread::Loop<'r>> {
     let (at, l) = r.loops.iter().enumerate().find(|(_, l)| l.header == b)?;
-    let spread = l.spread.as_ref().filter(|_| k.kernel.team > 1)?;
+    let spread = l.spread.as_ref().filter(|_| k.launch.team > 1)?;
     let successors: Vec<usize> = host_block(b)?.successors().into_iter().map(Block::address).collect();
     let exit = blocks.get(successors.iter().find(|s| **s != b.address())?).copied()?;
     let body = own.iter().copied().filter(|i| !i.is_phi()).collect();

@@ -1,4 +1,4 @@
-//! Accesses of an instance that a team of threads runs together ([`pollyrs_schedule::MappedKernel::team`]).
+//! Accesses of an instance that a team of threads runs together ([`pollyrs_schedule::Mode::Team`]).
 //!
 //! ```text
 //! %v = load %y        what the kernel writes: the first thread loads and passes the value
@@ -23,7 +23,7 @@ pub(super) fn lane<S>(k: &KernelBuilder<'_, S>) -> Value {
 /// Whether the first thread of a team alone may access what `a` does.
 pub(super) fn is_of_first<S>(k: &KernelBuilder<'_, S>, a: &Access) -> bool {
     let writes = |o: &Access| o.kind != AccessKind::Read && o.array == a.array;
-    k.kernel.team > 1 && !is_private(k, a) && k.scop.statements.iter().flat_map(|s| &s.accesses).any(writes)
+    k.launch.team > 1 && !is_private(k, a) && k.scop.statements.iter().flat_map(|s| &s.accesses).any(writes)
 }
 
 /// The value that `load` gives the first thread, for all.

@@ -6,7 +6,7 @@ use crate::ir::builder::Ir;
 use crate::ir::error::Result;
 use crate::ir::llvm::*;
 use crate::ir::types::{host_type, slot_type};
-use crate::kernel::builder::KernelBuilder;
+use crate::kernel::builder::{KernelBuilder, Launch};
 use crate::kernel::module::{ScalarArg, StencilScalar};
 use crate::kernel::storage::Plain;
 use crate::statement::errno;
@@ -14,8 +14,8 @@ use crate::stencil::iteration::{LoopCarried, iteration};
 use crate::stencil::tile::{Arguments, Tile, Values, Version};
 use crate::stencil::{exchange, ramp};
 use inkwell::llvm_sys::LLVMIntPredicate::*;
+use pollyrs_schedule::MappedScop;
 use pollyrs_schedule::stencil::StencilPlan;
-use pollyrs_schedule::{MappedKernel, MappedScop};
 use pollyrs_scop::{ArrayId, Scop};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -26,7 +26,6 @@ pub(super) struct Input<'a> {
     pub function: Value,
     pub scop: &'a Scop,
     pub mapped: &'a MappedScop,
-    pub kernel: &'a MappedKernel,
     pub plan: &'a StencilPlan,
     pub copied: &'a [ArrayId],
     /// Type and alignment, by buffer.
@@ -78,7 +77,13 @@ pub(super) fn emit_kernel(input: Input<'_>) -> Result<u32> {
     let k = KernelBuilder {
         scop: input.scop,
         mapped: input.mapped,
-        kernel: input.kernel,
+        launch: Launch {
+            domain: Some(input.scop.domain()?),
+            context: &input.scop.context,
+            early: &[],
+            team: 1,
+        },
+        mapped_kernel: None,
         module: input.module,
         ir,
         emit: ExprEmitter::new(ir, names),

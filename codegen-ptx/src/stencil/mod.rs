@@ -39,9 +39,8 @@ use crate::ir::llvm::*;
 use crate::ir::types::{host_type, identifier, slot_type};
 use crate::kernel::module::{Depth, FusedKernels, KernelInfo, KernelModule, Part, ScalarArg, StencilScalar};
 use crate::statement::errno;
-use pollyrs_isl as isl;
+use pollyrs_schedule::MappedScop;
 use pollyrs_schedule::stencil::{Config, StencilPlan, plan};
-use pollyrs_schedule::{MappedKernel, MappedScop};
 use pollyrs_scop::{AccessValue, ArrayId, Scop};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -193,39 +192,12 @@ fn build(family: &Family<'_>, plan: &StencilPlan, name: &str) -> Result<KernelIn
         .chain((0..scalars.len()).map(ScalarArg::Stencil))
         .collect();
     let function = without_blocks(&ir, family, plan, name, (&arrays, cell), &args)?;
-    let Some(one) = mapped.kernels.first() else {
-        return internal("no kernel is mapped");
-    };
-    // Of a mapped kernel, statements ask for the domain and what is known.
-    #[allow(clippy::needless_update)]
-    let kernel = MappedKernel {
-        name: name.into(),
-        host_params: Vec::new(),
-        domain: scop.domain()?,
-        grid: Vec::new(),
-        block: Vec::new(),
-        tile_map: isl::UnionMap::empty(&scop.ctx)?,
-        thread_map: isl::UnionMap::empty(&scop.ctx)?,
-        schedule: scop.schedule.clone(),
-        context: scop.context.clone(),
-        steps: None,
-        windows: Vec::new(),
-        full: None,
-        prefetch: false,
-        promotions: Vec::new(),
-        early: Vec::new(),
-        graph: false,
-        counters: Vec::new(),
-        team: 1,
-        ..one.clone()
-    };
     let result = emit::emit_kernel(emit::Input {
         ir: &ir,
         module,
         function,
         scop,
         mapped,
-        kernel: &kernel,
         plan,
         copied,
         elements: &elements,

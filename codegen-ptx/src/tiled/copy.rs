@@ -40,14 +40,14 @@ pub(super) struct Share {
 }
 
 impl Share {
-    pub fn new(k: &KernelBuilder<'_>, g: &SharedGroup) -> Share {
+    pub fn new(k: &KernelBuilder<'_>, g: &SharedGroup) -> Result<Share> {
         let bytes = k.scop.array(g.array).elem.bytes();
         let last = g.size.last().copied().unwrap_or(1);
         let fits = |w: &u32| w * bytes <= VECTOR_BYTES && last.is_multiple_of(*w);
         let width = [4, 2, 1].into_iter().find(fits).unwrap_or(1);
-        let helpers = k.kernel.tiling.as_ref().map_or(1, |t| t.helpers);
-        let threads = k.kernel.block.iter().map(|b| b.size).product::<u32>() * helpers;
-        Share { width, vectors: g.size.iter().product::<u32>() / width, threads }
+        let helpers = k.kernel()?.tiling().map_or(1, |t| t.helpers);
+        let threads = k.kernel()?.block.iter().map(|b| b.size).product::<u32>() * helpers;
+        Ok(Share { width, vectors: g.size.iter().product::<u32>() / width, threads })
     }
 
     pub fn rounds(&self) -> u32 {
@@ -165,7 +165,7 @@ impl Source {
         };
         let sizes = (1..g.size.len()).map(|d| k.size(g.array, d)).collect::<Result<Vec<_>>>()?;
         let (ty, align) = (llvm_elem(k.ir, elem), alignment(k, g.array));
-        Ok(Source { share: Share::new(k, g), elem, ty, align, base, sizes })
+        Ok(Source { share: Share::new(k, g)?, elem, ty, align, base, sizes })
     }
 
     /// Whether vectors are of 16 bytes.
@@ -225,7 +225,7 @@ pub(super) fn clamped(
 
 /// The first and last subscripts that the launch reads, by dimension.
 fn bounds(k: &KernelBuilder<'_>, g: &SharedGroup) -> Result<Vec<(AstExpr, AstExpr)>> {
-    let context = k.kernel.context.clone().params()?;
+    let context = k.kernel()?.context.clone().params()?;
     let expr = |f: &pollyrs_isl::PwAff| crate::affine::expr::pw_aff_expr(f, Some(&context));
     g.bounds.iter().map(|(min, max)| Ok((expr(min)?, expr(max)?))).collect()
 }
@@ -236,7 +236,7 @@ fn hidden<'e, 'x>(
     emit: &ExprEmitter<'e>,
     expressions: impl Iterator<Item = &'x AstExpr>,
 ) -> Result<ExprEmitter<'e>> {
-    let mut names: BTreeSet<String> = k.kernel.grid.iter().map(|g| g.param.clone()).collect();
+    let mut names: BTreeSet<String> = k.kernel()?.grid.iter().map(|g| g.param.clone()).collect();
     for e in expressions {
         mentioned(e, &mut names)?;
     }
@@ -283,12 +283,12 @@ pub(super) struct Stream {
 /// (28 bytes spilled, products of floats in tiles of 64 × 64 took 4% longer).
 fn starts_in_box(k: &KernelBuilder<'_>, g: &SharedGroup, d: usize) -> Result<bool> {
     let Some(m) = g.along[d] else { return Ok(false) };
-    let Some(dim) = k.kernel.tiling.as_ref().and_then(|t| t.dims.get(m)) else { return Ok(false) };
-    if k.kernel.host_params.is_empty() || dim.min.is_cst()? || !g.bounds[d].0.is_equal(&dim.min)? {
+    let Some(dim) = k.kernel()?.tiling().and_then(|t| t.dims.get(m)) else { return Ok(false) };
+    if k.kernel()?.host_params.is_empty() || dim.min.is_cst()? || !g.bounds[d].0.is_equal(&dim.min)? {
         return Ok(false);
     }
-    let tile = Val::int(dim.min.context(), i64::from(k.kernel.block[m].size * dim.points))?;
-    Ok(k.kernel.grid[m].lower.clone().scale(tile)?.lt_set(dim.min.clone())?.is_empty()?)
+    let tile = Val::int(dim.min.context(), i64::from(k.kernel()?.block[m].size * dim.points))?;
+    Ok(k.kernel()?.grid[m].lower.clone().scale(tile)?.lt_set(dim.min.clone())?.is_empty()?)
 }
 
 /// The first and last subscripts that the launch reads, by dimension, as the loop over strips needs them; the
@@ -505,7 +505,7 @@ pub(super) fn store(
     let mut values = values.iter().copied();
     for (g, start) in operand_tile.groups.iter().zip(starts) {
         k.ir.note("a copy to shared memory", &k.scop.array(g.array).display);
-        let share = Share::new(k, g);
+        let share = Share::new(k, g)?;
         let elem = k.scop.array(g.array).elem;
         let (ty, bytes) = (llvm_elem(ir, elem), elem.bytes());
         let strides = g.strides();

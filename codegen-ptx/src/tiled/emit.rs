@@ -232,7 +232,7 @@ fn unrolled<'a>(
 pub(crate) fn coordinates(k: &KernelBuilder<'_>, tiling: &Tiling, hidden: bool) -> Result<Vec<Coordinate>> {
     let ir = k.ir;
     let mut out = Vec::new();
-    for ((d, g), b) in tiling.dims.iter().zip(&k.kernel.grid).zip(&k.kernel.block) {
+    for ((d, g), b) in tiling.dims.iter().zip(&k.kernel()?.grid).zip(&k.kernel()?.block) {
         let (Some(block), Some(thread)) = (k.emit.names.get(&g.param), k.emit.names.get(&b.param)) else {
             return internal("a tile without coordinates");
         };
@@ -241,12 +241,12 @@ pub(crate) fn coordinates(k: &KernelBuilder<'_>, tiling: &Tiling, hidden: bool) 
         let start = hide(ir.mul(*block, ir.int(tile)));
         let max = k.emit.emit_int(&crate::affine::expr::pw_aff_expr(
             &d.max,
-            Some(&k.kernel.context.clone().params()?),
+            Some(&k.kernel()?.context.clone().params()?),
         )?)?;
         let first = hide(ir.mul(*thread, ir.int(d.vector.into())));
         let min = k.emit.emit_int(&crate::affine::expr::pw_aff_expr(
             &d.min,
-            Some(&k.kernel.context.clone().params()?),
+            Some(&k.kernel()?.context.clone().params()?),
         )?)?;
         let end = ir.add(start, ir.int(tile - 1));
         let full = ir.and(ir.icmp(LLVMIntSLE, min, start), ir.icmp(LLVMIntSLE, end, max));

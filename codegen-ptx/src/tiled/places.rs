@@ -37,7 +37,7 @@ impl Rows {
         let several: Vec<_> = (0..last).filter(|d| g.size[*d] > 1).collect();
         let [dim] = several[..] else { return None };
         let (count, size) = (g.size[dim], g.size[last]);
-        let Share { width, vectors, threads } = Share::new(k, g);
+        let Share { width, vectors, threads } = Share::new(k, g).ok()?;
         let doubles = k.scop.array(g.array).elem == pollyrs_scop::ElemType::F64;
         // What a round and a thread add to the number of a chunk does not carry.
         let regular = threads.is_multiple_of(size) || size.is_multiple_of(threads);
@@ -51,7 +51,7 @@ impl Rows {
             && vectors.is_multiple_of(threads)
             && threads.is_multiple_of(2 * WIDTH)
             && regular
-            && k.kernel.tiling.as_ref().is_some_and(|t| t.helpers <= 1);
+            && k.kernel().ok()?.tiling().is_some_and(|t| t.helpers <= 1);
         fits.then_some(Rows { dim, last, count, size })
     }
 

@@ -9,7 +9,7 @@ use inkwell::targets::{InitializationConfig, Target};
 use pollyrs_codegen_ptx::*;
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::ir;
-use pollyrs_schedule::{BlockDim, GridDim, MappedKernel, MappedScop, Placement};
+use pollyrs_schedule::{BlockDim, GridDim, MappedKernel, MappedScop, Mode, Placement};
 use pollyrs_scop::*;
 use std::ffi::c_void;
 
@@ -173,18 +173,9 @@ impl<'c> Fixture<'c> {
             thread_map: empty,
             context: isl::Set::read(ctx, context).unwrap(),
             schedule,
-            tiling: None,
-            steps: None,
-            windows: Vec::new(),
-            full: None,
-            unrolled: false,
-            prefetch: false,
+            mode: Mode::Points,
             promotions: vec![],
             early: Vec::new(),
-            counters: Vec::new(),
-            team: 1,
-            graph: false,
-            task: Default::default(),
         });
     }
 

@@ -126,20 +126,20 @@ fn next(plan: Plan, setback: Setback, nests: bool) -> Result<(Plan, Option<Strin
 }
 
 fn has_steps(mapped: &MappedScop) -> bool {
-    mapped.kernels.iter().any(|k| k.steps.is_some())
+    mapped.kernels.iter().any(|k| k.steps().is_some())
 }
 
 fn has_nests(mapped: &MappedScop) -> bool {
-    mapped.kernels.iter().any(|k| k.steps.is_some() && k.windows.is_empty())
+    mapped.kernels.iter().any(|k| k.steps().is_some() && k.windows().is_empty())
 }
 
 /// Whether blocks of rows run the kernels of a sequence as steps.
 fn has_rows(mapped: &MappedScop) -> bool {
-    mapped.kernels.iter().any(|k| k.steps.is_some() && !k.windows.is_empty() && k.host_params.is_empty())
+    mapped.kernels.iter().any(|k| k.has_rows())
 }
 
 fn has_tiles(mapped: &MappedScop) -> bool {
-    has_steps(mapped) || mapped.kernels.iter().any(|k| k.tiling.is_some())
+    has_steps(mapped) || mapped.kernels.iter().any(|k| k.tiling().is_some())
 }
 
 /// A scheduled SCoP, and what all plans need.

@@ -85,7 +85,7 @@ fn described(entry: &Entry) -> String {
 /// The line for `pollyrs tune`, on standard error.
 fn tell(c: &Compiled, (function, scop): (String, String), content: String) {
     let steps = c.fused.as_ref().and_then(|f| f.as_ref().ok());
-    let plain = c.mapped.kernels.iter().filter(|k| k.tiling.is_none() && k.steps.is_none());
+    let plain = c.mapped.kernels.iter().filter(|k| k.tiling().is_none() && k.steps().is_none());
     let blocks: BTreeSet<usize> = plain.map(|k| k.block.len()).collect();
     let told = Told {
         function,
@@ -96,7 +96,7 @@ fn tell(c: &Compiled, (function, scop): (String, String), content: String) {
         stencil: steps.and_then(|s| s.shape),
         time_loop: c.mapped.kernels.iter().any(|k| !k.host_params.is_empty()),
         blocks: blocks.into_iter().collect(),
-        register_tiles: c.mapped.kernels.iter().any(|k| k.tiling.as_ref().is_some_and(|t| !t.products)),
+        register_tiles: c.mapped.kernels.iter().any(|k| k.tiling().is_some_and(|t| !t.products)),
         refused: c.tuned.as_ref().and_then(|t| t.as_ref().err().cloned()),
     };
     if let Ok(line) = told.line() {

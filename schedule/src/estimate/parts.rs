@@ -69,7 +69,7 @@ pub fn parts_of_boxes(scop: &Scop, mapped: &MappedScop, kernel: usize) -> Result
 fn with_corners(scop: &Scop, mapped: &MappedScop, kernel: usize, corners: Corners) -> Result<Option<Parts>> {
     let k = &mapped.kernels[kernel];
     // Blocks of a graph wait for each other.
-    if k.grid.is_empty() || k.graph {
+    if k.grid.is_empty() || k.task().is_some() {
         return Ok(None);
     }
     match budgeted(&scop.ctx, "parts", BUDGET, || compute(scop, mapped, kernel, corners)) {

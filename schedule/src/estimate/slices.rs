@@ -66,7 +66,7 @@ pub fn slices_of_boxes(scop: &Scop, mapped: &MappedScop, kernel: usize) -> Resul
 
 fn with_corners(scop: &Scop, mapped: &MappedScop, kernel: usize, corners: Corners) -> Result<Option<Slices>> {
     let k = &mapped.kernels[kernel];
-    if k.grid.is_empty() || k.steps.is_some() || !once(mapped, k)? {
+    if k.grid.is_empty() || k.steps().is_some() || !once(mapped, k)? {
         return Ok(None);
     }
     let found = budgeted(&scop.ctx, "slices", BUDGET, || {

@@ -1,5 +1,5 @@
 //! The rule for updates that a block makes in shared memory
-//! ([`MappedKernel::counters`](crate::MappedKernel)): all that the kernel does to the array is updates of
+//! ([`Mode::Counters`](crate::Mode)): all that the kernel does to the array is updates of
 //! integers with one operation, so that they may be combined in any grouping, and of elements in the box.
 //! Nothing waits for them but the end of the launch, and no other thing of the kernel is in shared memory.
 
@@ -13,7 +13,7 @@ impl Checker<'_> {
     pub(super) fn counters(&mut self, i: usize) -> Result<()> {
         let k = &self.mapped.kernels[i];
         let mut seen = BTreeSet::new();
-        for c in &k.counters {
+        for c in k.counters() {
             let mut ops = BTreeSet::new();
             for set in k.domain.sets()? {
                 let name = set.tuple_name()?.unwrap_or_default();
@@ -23,9 +23,8 @@ impl Checker<'_> {
                 );
             }
             let one = ops.len() == 1 && ops.iter().all(|op| op.is_some_and(|op| op != UpdateOp::FAdd));
-            let alone = k.tiling.is_none() && k.steps.is_none() && k.windows.is_empty() && !k.graph;
             let whole = c.bounds.len() == self.scop.array(c.array).dims();
-            if !one || !alone || !whole || !seen.insert(c.array) {
+            if !one || !whole || !seen.insert(c.array) {
                 self.report_set(Rule::Counters, &k.name, k.domain.clone())?;
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Rules for kernels whose blocks are tasks that wait for each other ([`MappedKernel::graph`]).
+//! Rules for kernels whose blocks are tasks that wait for each other ([`StepsOf::Task`](crate::StepsOf)).
 //!
 //! With `W = { [b, c] -> b' : task b waits for b' at step c }` from the threads' schedules and
 //! `R = { [b, c] -> b' : step c of task b depends on task b' }`:
@@ -22,7 +22,7 @@ impl Checker<'_> {
     /// Both rules for dependences between instances of kernel `i`; those within a task are none of its.
     pub(super) fn graph(&mut self, i: usize, deps: isl::UnionMap) -> Result<()> {
         let k = &self.mapped.kernels[i];
-        let (Some(steps), ctx) = (&k.steps, &self.scop.ctx) else {
+        let (Some(steps), ctx) = (k.steps(), &self.scop.ctx) else {
             return self.report_set(Rule::Wait, &k.name, k.domain.clone());
         };
         let at = format!("{} to itself", k.name);
@@ -80,7 +80,7 @@ impl Checker<'_> {
                 return Err(crate::ScheduleError::Unsupported("a wait for no tile"));
             };
             let whom = format!("{{ {WAIT}[{}] -> [{}] }}", dims.join(", "), dims[first..].join(", "));
-            let Some(steps) = &k.steps else { continue };
+            let Some(steps) = k.steps() else { continue };
             let when = set.clone().product_map(own.clone())?;
             let when = forget(when, &params)?;
             let steps = steps.clone().intersect_domain(set.universe()?)?;

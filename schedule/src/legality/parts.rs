@@ -30,7 +30,7 @@ fn borders(scop: &Scop, k: &MappedKernel) -> Result<isl::Set> {
 
 fn proved(scop: &Scop, mapped: &MappedScop, kernel: usize, parts: &Parts) -> Result<Vec<Violation>> {
     let k = &mapped.kernels[kernel];
-    if k.graph {
+    if k.task().is_some() {
         let counterexample = "blocks that wait for each other".into();
         return Ok(vec![Violation { rule: Rule::Part, at: k.name.clone(), counterexample }]);
     }

@@ -28,7 +28,7 @@ impl Checker<'_> {
             return Ok(());
         }
         let domain = k.schedule.domain()?;
-        if k.tiling.is_some() || !k.windows.is_empty() {
+        if k.tiling().is_some() || !k.windows().is_empty() {
             return self.report_set(Rule::Promotion, &k.name, domain);
         }
         let mut nodes = vec![k.schedule.root()?];
@@ -83,7 +83,7 @@ impl Checker<'_> {
             cells = cells.union(touched(a)?)?;
         }
         let mut bad = isl::UnionMap::empty(&self.scop.ctx)?;
-        if let Some(steps) = &k.steps {
+        if let Some(steps) = k.steps() {
             let steps = run.clone().apply_range(steps.clone())?;
             if !steps.is_single_valued()? {
                 bad = steps;

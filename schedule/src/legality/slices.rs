@@ -99,7 +99,7 @@ pub(super) fn executed(mapped: &MappedScop, kernel: usize, relation: &str) -> Re
     let side = format!("[{SLICE}, {0}] -> {{ : {0} {relation} {SLICE} }}", k.grid[0].param);
     let side = isl::Set::read(ctx, &side)?;
     let blocks = k.grid.iter().map(|g| g.param.clone());
-    let (all, inner): (isl::UnionSet, Vec<String>) = match &k.tiling {
+    let (all, inner): (isl::UnionSet, Vec<String>) = match k.tiling() {
         Some(t) => {
             let all = t.schedule.domain()?.intersect_params(t.context.clone())?;
             (all.intersect(k.domain.clone())?, t.dims.iter().map(|d| d.param.clone()).collect())

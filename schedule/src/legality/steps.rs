@@ -1,4 +1,4 @@
-//! Rules for kernels whose threads wait for each other ([`MappedKernel::steps`]).
+//! Rules for kernels whose threads wait for each other ([`Steps`](crate::Steps)).
 //!
 //! With `σ` the step of an instance and `θ` the thread's schedule:
 //! 1. *Same barriers.* The barriers `B` in a thread's schedule are those of all other threads of its block,
@@ -52,7 +52,7 @@ impl Checker<'_> {
     /// Rules 1 and 2.
     pub(super) fn steps(&mut self, i: usize) -> Result<()> {
         let k = &self.mapped.kernels[i];
-        let Some(steps) = &k.steps else { return Ok(()) };
+        let Some(steps) = k.steps() else { return Ok(()) };
         let ctx = &self.scop.ctx;
         let started = self.started(k, self.launched(k)?)?;
         let domain = k.schedule.domain()?.intersect_params(started.clone())?;
@@ -148,7 +148,7 @@ impl Checker<'_> {
             let (from, to) = ([b.clone(), names("c", n.1)].concat(), [e.clone(), names("d", n.1)].concat());
             let (from, to, apart) = (from.join(", "), to.join(", "), different(&b, &e));
             // Tasks of a graph have a rule of their own.
-            let text = match k.graph {
+            let text = match k.task().is_some() {
                 true => {
                     let same: Vec<_> = b.iter().zip(&e).map(|(b, e)| format!("{b} = {e}")).collect();
                     format!("{{ [{from}] -> [{to}] : {} and ({}) }}", same.join(" and "), lex_ge(n.1))
@@ -178,7 +178,7 @@ impl Checker<'_> {
     /// coordinates.
     fn position(&self, i: usize) -> Result<(isl::UnionMap, (usize, usize))> {
         let k = &self.mapped.kernels[i];
-        let Some(steps) = &k.steps else {
+        let Some(steps) = k.steps() else {
             return Err(crate::ScheduleError::Unsupported("a kernel without steps"));
         };
         let in_launch = k.tile_map.clone().flat_range_product(steps.clone())?;

@@ -22,7 +22,7 @@
 use super::{Checker, Rule, names, params_of};
 use crate::Result;
 use crate::mapped::{MappedKernel, is_statement};
-use crate::task::{AT_STEP, Home, STAGE, TileBox, UPDATE, Update};
+use crate::task::{AT_STEP, Home, STAGE, TaskMemory, TileBox, UPDATE, Update};
 use crate::tree::{ScheduleTree, Tree};
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, ArrayId};
@@ -31,7 +31,7 @@ impl Checker<'_> {
     /// All three rules for kernel `i`.
     pub(super) fn task(&mut self, i: usize) -> Result<()> {
         let k = &self.mapped.kernels[i];
-        let task = &k.task;
+        let Some(task) = k.task() else { return Ok(()) };
         let none = task.homes.is_empty() && task.stages.is_empty() && task.updates.is_empty();
         if none {
             return Ok(());
@@ -42,7 +42,7 @@ impl Checker<'_> {
         let here = self.here(k)?.intersect_params(blocks.clone())?;
         for id in (0..self.scop.arrays.len()).map(ArrayId).filter(|id| self.scop.array(*id).is_memory()) {
             let written = here.clone().apply(self.touched(id, false)?)?;
-            let mut boxes = k.task.homes.iter().filter(|h| h.at.array == id);
+            let mut boxes = task.homes.iter().filter(|h| h.at.array == id);
             let Some(home) = boxes.next() else {
                 self.report_set(Rule::Home, &k.name, written)?;
                 continue;
@@ -68,7 +68,7 @@ impl Checker<'_> {
             rest = rest.subtract(u.instances.clone())?;
             self.update(i, u, &here, &blocks)?;
         }
-        self.stages_of_task(k, &rest, &blocks)
+        self.stages_of_task((k, task), &rest, &blocks)
     }
 
     /// Rule 4 for marks.
@@ -79,7 +79,7 @@ impl Checker<'_> {
         beneath(&tree.root, &domain, &mut marked)?;
         let mut rest = domain;
         for (name, set) in marked {
-            let own = k.task.updates.iter().filter(|u| u.name == name);
+            let own = k.updates().iter().filter(|u| u.name == name);
             let own = own.map(|u| u.instances.clone()).collect::<Vec<_>>();
             let wrong = match &own[..] {
                 [own] => set.clone().subtract(own.clone())?,
@@ -88,7 +88,7 @@ impl Checker<'_> {
             self.report_set(Rule::Update, &name, wrong)?;
             rest = rest.subtract(set)?;
         }
-        for u in &k.task.updates {
+        for u in k.updates() {
             self.report_set(Rule::Update, &u.name, rest.clone().intersect(u.instances.clone())?)?;
         }
         Ok(())
@@ -97,7 +97,7 @@ impl Checker<'_> {
     /// `{ [k] -> [c] }`: the steps of a tuple of one coordinate.
     fn own_steps(&self, k: &MappedKernel, name: &str) -> Result<isl::UnionMap> {
         let mut out = isl::UnionMap::empty(&self.scop.ctx)?;
-        for map in k.steps.iter().map(|s| s.maps()).collect::<isl::Result<Vec<_>>>()?.concat() {
+        for map in k.steps().iter().map(|s| s.maps()).collect::<isl::Result<Vec<_>>>()?.concat() {
             if map.tuple_name(isl::DimType::In)?.as_deref() == Some(name) {
                 out = out.add_map(map.reset_tuple_id(isl::DimType::In)?)?;
             }
@@ -197,17 +197,22 @@ impl Checker<'_> {
     }
 
     /// Rule 2 for the instances that are no updates.
-    fn stages_of_task(&mut self, k: &MappedKernel, rest: &isl::UnionSet, blocks: &isl::Set) -> Result<()> {
+    fn stages_of_task(
+        &mut self,
+        (k, task): (&MappedKernel, &TaskMemory),
+        rest: &isl::UnionSet,
+        blocks: &isl::Set,
+    ) -> Result<()> {
         let ctx = &self.scop.ctx;
         let mut when = isl::UnionSet::empty(ctx)?;
-        for (n, s) in k.task.stages.iter().enumerate() {
+        for (n, s) in task.stages.iter().enumerate() {
             let id = s.at.array;
-            let twice = k.task.stages[..n].iter().any(|t| t.at.array == id);
+            let twice = task.stages[..n].iter().any(|t| t.at.array == id);
             let written = rest
                 .clone()
                 .universe()?
                 .apply(self.touched(id, false)?.intersect_domain(k.domain.clone())?)?;
-            let home = k.task.homes.iter().find(|h| h.at.array == id);
+            let home = task.homes.iter().find(|h| h.at.array == id);
             if twice || home.is_none() && !written.is_empty()? || s.early && !written.is_empty()? {
                 self.report_set(Rule::Stage, &k.name, isl::UnionSet::from_set(s.at.corner.clone())?)?;
             }
@@ -228,7 +233,7 @@ impl Checker<'_> {
                 let readers = reads.domain()?;
                 when = when.union(readers.clone().apply(self.first_of_steps(k)?)?)?;
                 // { [k] -> [c] }: filled ahead of them.
-                let Some(steps) = &k.steps else { return Ok(()) };
+                let Some(steps) = k.steps() else { return Ok(()) };
                 let at = self
                     .first_of_steps(k)?
                     .intersect_domain(readers)?
@@ -260,7 +265,7 @@ impl Checker<'_> {
 
     /// `{ S[i] -> [k] }`: the first coordinate of steps.
     fn first_of_steps(&self, k: &MappedKernel) -> Result<isl::UnionMap> {
-        let Some(steps) = &k.steps else { return Ok(isl::UnionMap::empty(&self.scop.ctx)?) };
+        let Some(steps) = k.steps() else { return Ok(isl::UnionMap::empty(&self.scop.ctx)?) };
         let mut out = isl::UnionMap::empty(&self.scop.ctx)?;
         for map in steps.maps()? {
             if is_statement(&map.tuple_name(isl::DimType::In)?.unwrap_or_default()) {
@@ -348,7 +353,7 @@ impl Checker<'_> {
         }
         let own = self.own_steps(k, &u.name)?;
         self.behind_waits(&u.name, &own)?;
-        let Some(all) = &k.steps else { return Ok(()) };
+        let Some(all) = k.steps() else { return Ok(()) };
         let of_instances = self.first_of_steps(k)?.intersect_domain(instances.clone())?.reverse()?;
         let of_instances = of_instances.apply_range(all.clone().intersect_domain(instances.clone())?)?;
         self.report_map(Rule::Update, &u.name, of_instances.subtract(own)?)?;
@@ -373,13 +378,13 @@ impl Checker<'_> {
                 self.report_set(Rule::Update, &u.name, isl::UnionSet::from_set(u.points.clone())?)?;
             }
             let array = s.accesses.get(o.access).map(|a| a.array);
-            if let Some(h) = k.task.homes.iter().find(|h| Some(h.at.array) == array) {
+            if let Some(h) = k.task().and_then(|t| t.homes.iter().find(|h| Some(h.at.array) == array)) {
                 let own = mine.clone().apply(read)?.intersect(self.cells(&h.at)?)?;
                 self.report_set(Rule::Update, &u.name, own)?;
             }
         }
         // One point's instances alone depend on each other in a step, and in the order of times.
-        let Some(steps) = &k.steps else { return Ok(()) };
+        let Some(steps) = k.steps() else { return Ok(()) };
         let deps = self.deps.all(self.scop)?;
         let deps = deps.intersect_domain(instances.clone())?.intersect_range(instances)?;
         let both =

@@ -1,28 +1,21 @@
-//! The rule for teams ([`MappedKernel::team`](crate::MappedKernel)): threads that run an instance together
+//! The rule for teams ([`Mode::Team`]): threads that run an instance together
 //! load what the launch does not write wherever they share the work, which is nowhere but in a statement's
 //! subregion; other elements of arrays that it writes are the first thread's alone. So all of a team compute
 //! the same. Nothing else of the kernel is shared by threads, and a team lies in a warp.
 
 use super::{Checker, Rule};
 use crate::Result;
+use crate::mapped::Mode;
 use pollyrs_isl as isl;
 use pollyrs_scop::AccessKind;
 
 impl Checker<'_> {
     pub(super) fn team(&mut self, i: usize) -> Result<()> {
         let k = &self.mapped.kernels[i];
-        if k.team == 1 {
-            return Ok(());
-        }
-        let threads = k.block.iter().map(|b| u64::from(b.size)).product::<u64>() * u64::from(k.team);
-        let alone = k.tiling.is_none()
-            && k.steps.is_none()
-            && k.windows.is_empty()
-            && k.counters.is_empty()
-            && k.promotions.is_empty()
-            && !k.graph
-            && k.block.len() < 3;
-        if !alone || !matches!(k.team, 2 | 4 | 8 | 16 | 32) || threads > 1024 {
+        let Mode::Team(team) = k.mode else { return Ok(()) };
+        let threads = k.block.iter().map(|b| u64::from(b.size)).product::<u64>() * u64::from(team);
+        let alone = k.promotions.is_empty() && k.block.len() < 3;
+        if !alone || !matches!(team, 2 | 4 | 8 | 16 | 32) || threads > 1024 {
             self.report_set(Rule::Team, &k.name, k.domain.clone())?;
         }
         let mut run = Vec::new();

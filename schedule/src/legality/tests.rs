@@ -1,7 +1,7 @@
 use super::*;
 use crate::testing::{KERNELS, kernel, scop};
 use crate::tree::{ScheduleTree, Tree};
-use crate::{MapOptions, map};
+use crate::{MapOptions, Mode, map};
 use pollyrs_scop::StmtId;
 
 fn mapped(s: &Scop) -> (Dependences, MappedScop) {
@@ -15,8 +15,7 @@ fn tiled(s: &Scop) -> (Dependences, MappedScop, usize) {
     let deps = crate::dependences(s).unwrap();
     let tree = crate::schedule(s, &deps, &Default::default()).unwrap();
     let m = map(s, &deps, &tree, &MapOptions::default()).unwrap();
-    let tiled =
-        |unrolled| m.kernels.iter().position(|k| k.tiling.as_ref().is_some_and(|t| t.unrolled == unrolled));
+    let tiled = |unrolled| m.kernels.iter().position(|k| k.tiling().is_some_and(|t| t.unrolled == unrolled));
     // (What initialises the result of a product may take several points a thread.)
     let at = tiled(false).or(tiled(true)).unwrap();
     (deps, m, at)
@@ -241,7 +240,7 @@ fn broken_planes() {
     assert_eq!(rules(&s, &deps, &m), []);
     let broken = |f: &dyn Fn(&mut crate::Tiling)| {
         let mut m = m.clone();
-        f(m.kernels[at].tiling.as_mut().unwrap());
+        f(m.kernels[at].tiling_mut());
         rules(&s, &deps, &m)
     };
     let of_a = |t: &crate::Tiling| t.registers.iter().position(|r| !r.apart.is_empty()).unwrap();
@@ -269,7 +268,7 @@ fn broken_tilings() {
     assert_eq!(rules(&s, &deps, &m), []);
     let broken = |f: &dyn Fn(&mut crate::Tiling)| {
         let mut m = m.clone();
-        f(m.kernels[at].tiling.as_mut().unwrap());
+        f(m.kernels[at].tiling_mut());
         rules(&s, &deps, &m)
     };
     // An array that is written and in no register.
@@ -296,7 +295,7 @@ fn broken_tilings() {
     assert_eq!(broken(&wild), [Rule::Shared]);
     // Points that the grid does not reach.
     let mut few = m.clone();
-    few.kernels[at].tiling.as_mut().unwrap().dims[0].points = 4;
+    few.kernels[at].tiling_mut().dims[0].points = 4;
     assert!(rules(&s, &deps, &few).contains(&Rule::Grid));
     // Copies after the loop that reads them.
     let late = |t: &mut crate::Tiling| {
@@ -326,8 +325,7 @@ fn broken_windows() {
     assert_eq!(rules(&s, &deps, &m), []);
     let broken = |f: &dyn Fn(&mut crate::mapped::SharedGroup)| {
         let mut m = m.clone();
-        let groups =
-            m.kernels[at].tiling.iter_mut().flat_map(|t| &mut t.operand_tiles).flat_map(|p| &mut p.groups);
+        let groups = m.kernels[at].tiling_mut().operand_tiles.iter_mut().flat_map(|p| &mut p.groups);
         let image = groups.into_iter().find(|g| g.along == [Some(0), None]).unwrap();
         f(image);
         rules(&s, &deps, &m)
@@ -356,7 +354,7 @@ fn broken_windows() {
     assert_eq!(broken(&wild), [Rule::Shared]);
     // A thread's own array has no memory to copy from.
     let mut private = m.clone();
-    let tiling = private.kernels[at].tiling.as_ref().unwrap();
+    let tiling = private.kernels[at].tiling().unwrap();
     let array = tiling.operand_tiles[0].groups[0].array;
     private.placement[array.0] = crate::mapped::Placement::Private;
     assert!(rules(&s, &deps, &private).contains(&Rule::Shared));
@@ -383,13 +381,13 @@ fn broken_strips_without_a_statement() {
     s.schedule = ScheduleTree { domain, root: tree.root }.to_isl().unwrap();
     let (deps, m, at) = tiled(&s);
     assert_eq!(rules(&s, &deps, &m), []);
-    let operand_tile = &m.kernels[at].tiling.as_ref().unwrap().operand_tiles[0];
+    let operand_tile = &m.kernels[at].tiling().unwrap().operand_tiles[0];
     assert!(operand_tile.full.as_ref().unwrap().is_empty().unwrap());
     let strips: Vec<_> = operand_tile.without.iter().map(|w| w.statements.clone()).collect();
     assert_eq!(strips, [[StmtId(0)], [StmtId(1)]]);
     let broken = |f: &dyn Fn(&mut crate::mapped::Without)| {
         let mut m = m.clone();
-        f(&mut m.kernels[at].tiling.as_mut().unwrap().operand_tiles[0].without[0]);
+        f(&mut m.kernels[at].tiling_mut().operand_tiles[0].without[0]);
         rules(&s, &deps, &m)
     };
     // Strips in which the statement has instances, and the other one needs its guard; another statement, and
@@ -410,7 +408,7 @@ fn broken_guards() {
     assert_eq!(rules(&s, &deps, &m), []);
     let broken = |f: &dyn Fn(&mut crate::Tiling)| {
         let mut m = m.clone();
-        f(m.kernels[at].tiling.as_mut().unwrap());
+        f(m.kernels[at].tiling_mut());
         rules(&s, &deps, &m)
     };
     let set = |text: &str| isl::Set::read(&s.ctx, text).unwrap();
@@ -541,19 +539,19 @@ fn broken_counters() {
     let deps = crate::dependences(&s).unwrap();
     let tree = crate::schedule(&s, &deps, &Default::default()).unwrap();
     let m = map(&s, &deps, &tree, &MapOptions::default()).unwrap();
-    assert!(m.kernels.iter().all(|k| k.counters.len() == 1), "{m}");
+    assert!(m.kernels.iter().all(|k| k.counters().len() == 1), "{m}");
     assert_eq!(rules(&s, &deps, &m), []);
     for end in 0..2 {
         let mut few = m.clone();
-        let bound = &mut few.kernels[0].counters[0].bounds[0];
+        let bound = &mut few.kernels[0].counters_mut()[0].bounds[0];
         let by = isl::Val::int(&s.ctx, if end == 0 { 1 } else { -1 }).unwrap();
         let side = if end == 0 { &mut bound.0 } else { &mut bound.1 };
         *side = side.clone().add_constant(by).unwrap();
         assert_eq!(rules(&s, &deps, &few), [Rule::Counters]);
     }
     let mut twice = m.clone();
-    let again = twice.kernels[0].counters[0].clone();
-    twice.kernels[0].counters.push(again);
+    let again = twice.kernels[0].counters()[0].clone();
+    twice.kernels[0].counters_mut().push(again);
     assert_eq!(rules(&s, &deps, &twice), [Rule::Counters]);
     s.statements[0].updates = update(&s, pollyrs_scop::UpdateOp::FAdd);
     assert_eq!(rules(&s, &deps, &m), [Rule::Counters]);
@@ -565,7 +563,7 @@ fn teams_share_what_is_not_written() {
     let (deps, m) = mapped(&s);
     let with = |team: u32| {
         let mut m = m.clone();
-        m.kernels.iter_mut().for_each(|k| k.team = team);
+        m.kernels.iter_mut().for_each(|k| k.mode = Mode::Team(team));
         m
     };
     assert_eq!(rules(&s, &deps, &with(4)), []);

@@ -13,7 +13,7 @@ use pollyrs_isl as isl;
 impl Checker<'_> {
     pub(super) fn together(&mut self, i: usize) -> Result<()> {
         let k = &self.mapped.kernels[i];
-        if k.steps.is_none() && k.tiling.is_some() {
+        if k.steps().is_none() && k.tiling().is_some() {
             return Ok(());
         }
         let mut nodes = vec![k.schedule.root()?];

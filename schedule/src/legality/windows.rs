@@ -50,15 +50,15 @@ impl Checker<'_> {
     /// All rules, for all windows of a kernel.
     pub(super) fn windows(&mut self, i: usize) -> Result<()> {
         let k = &self.mapped.kernels[i];
-        if k.windows.is_empty() {
+        if k.windows().is_empty() {
             return Ok(());
         }
         let Some(stages) = self.stages(k)? else {
             return self.report_set(Rule::Window, &k.name, k.domain.clone());
         };
         self.entered(k, &stages)?;
-        for (number, w) in k.windows.iter().enumerate() {
-            let twice = k.windows[..number].iter().any(|o| o.array == w.array || o.copy == w.copy);
+        for (number, w) in k.windows().iter().enumerate() {
+            let twice = k.windows()[..number].iter().any(|o| o.array == w.array || o.copy == w.copy);
             if twice || !self.plain(k, w)? {
                 self.report_set(Rule::Window, &k.name, k.domain.clone())?;
                 continue;
@@ -70,7 +70,7 @@ impl Checker<'_> {
 
     fn stages(&self, k: &MappedKernel) -> Result<Option<Stages>> {
         let ctx = &self.scop.ctx;
-        let Some(steps) = &k.steps else { return Ok(None) };
+        let Some(steps) = k.steps() else { return Ok(None) };
         let domain = k.domain.clone().intersect_params(self.known.clone())?;
         let own = steps.clone().intersect_domain(domain.clone())?;
         let Some(n) = own.maps()?.first().map(|m| m.dim(isl::DimType::Out)).transpose()? else {
@@ -136,7 +136,7 @@ impl Checker<'_> {
         // intersections.
         let at = time.clone().intersect_domain(enters.clone().universe()?)?;
         self.report_set(Rule::Window, &k.name, enters.clone().subtract(at.clone().domain()?)?)?;
-        for w in &k.windows {
+        for w in k.windows() {
             let tuple = [names("p", stages.n), names("s", w.size.len())].concat().join(",");
             let copies = isl::UnionSet::read(ctx, &format!("{{ {}[{tuple}] }}", w.copy))?;
             let copies = stages.domain.clone().intersect(copies)?;
@@ -162,7 +162,7 @@ impl Checker<'_> {
         name: &str,
     ) -> Result<()> {
         let ctx = &self.scop.ctx;
-        let Some(steps) = &k.steps else { return Ok(()) };
+        let Some(steps) = k.steps() else { return Ok(()) };
         let (p, n) = (names("p", stages.n), stages.n);
         let step = steps.clone().intersect_domain(which.clone())?;
         self.report_set(Rule::Window, &k.name, which.clone().subtract(step.clone().domain()?)?)?;
@@ -299,7 +299,7 @@ impl Checker<'_> {
     /// `{ S[i] -> [K[h] -> [tile, p]] }`
     fn stage_place(&self, k: &MappedKernel, stages: &Stages) -> Result<isl::UnionMap> {
         let ctx = &self.scop.ctx;
-        let Some(steps) = &k.steps else {
+        let Some(steps) = k.steps() else {
             return Err(crate::ScheduleError::Unsupported("a window without steps"));
         };
         let c = names("c", stages.n + 1);

@@ -14,7 +14,7 @@ use pollyrs_scop::{AccessKind, Scop, StmtId};
 /// once more.
 pub(super) fn reads(scop: &Scop, deps: &Dependences, k: &MappedKernel) -> Result<Vec<(StmtId, usize)>> {
     let threads: u32 = k.block.iter().map(|b| b.size).product();
-    if threads > FEW_THREADS || k.tiling.is_some() || k.steps.is_some() {
+    if threads > FEW_THREADS || k.tiling().is_some() || k.steps().is_some() {
         return Ok(Vec::new());
     }
     let mut run = Vec::new();

@@ -6,7 +6,7 @@ use super::promotion::promote;
 use super::site::Site;
 use super::{counters, lanes, tiling};
 use crate::domains::{aligned, simple};
-use crate::mapped::{BlockDim, Core, GridDim, MappedKernel};
+use crate::mapped::{BlockDim, Core, GridDim, MappedKernel, Mode};
 use crate::planted::planted;
 use crate::tree::member_map;
 use crate::{Result, ScheduleError};
@@ -229,21 +229,23 @@ pub(super) fn build(
         None => promote(scop, site, &domain, private, 0)?,
     };
     let inner = inner.under(cyclic);
-    let (counters, bounds) = (
-        match &site.count {
-            Some(count) => counters::counters(scop, &domain, &around, count)?,
-            None => Vec::new(),
+    let mode = match &site.count {
+        Some(count) => match counters::counters(scop, &domain, &around, count)? {
+            none if none.is_empty() => Mode::Points,
+            counters => Mode::Counters(counters),
         },
-        dims.into_iter().map(|d| (d.min, d.max)).collect(),
-    );
+        None if site.team > 1 => Mode::Team(site.team),
+        None => Mode::Points,
+    };
+    let bounds = dims.into_iter().map(|d| (d.min, d.max)).collect();
     let launched = Launched { domain, around, bounds };
-    let (schedule, tiling) = match &site.tile {
+    let (schedule, mode) = match &site.tile {
         Some(tile) => {
             let t = tiling::build(scop, site, &launched, tile, private)?;
             let t = t.ok_or(ScheduleError::Unsupported("a tiling that fits only a larger launch"))?;
-            (t.schedule.clone(), Some(t))
+            (t.schedule.clone(), Mode::Tiled(Box::new(t)))
         }
-        None => (thread_schedule(places.thread_domain, &places.context, inner)?, None),
+        None => (thread_schedule(places.thread_domain, &places.context, inner)?, mode),
     };
     let Launched { domain, .. } = launched;
     let core = Core {
@@ -255,13 +257,8 @@ pub(super) fn build(
         schedule,
         context: places.context,
     };
-    let kernel = MappedKernel {
-        tiling,
-        promotions,
-        counters,
-        team: site.team,
-        ..MappedKernel::new(site.name.clone(), site.host_params(), core)
-    };
+    let kernel =
+        MappedKernel { mode, promotions, ..MappedKernel::new(site.name.clone(), site.host_params(), core) };
     aligned(scop, kernel)
 }
 

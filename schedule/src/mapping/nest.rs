@@ -31,7 +31,9 @@ use super::rows::{self, BEFORE};
 use super::site::Site;
 use super::{graph, task};
 use crate::domains::{aligned, simple};
-use crate::mapped::{BARRIER, BlockDim, Core, GridDim, MappedKernel, Promotion, TOGETHER};
+use crate::mapped::{
+    self, BARRIER, BlockDim, Core, GridDim, MappedKernel, Mode, Promotion, StepsOf, TOGETHER,
+};
 use crate::planted::planted;
 use crate::strategy::{KERNEL, SERIAL, extent_of};
 use crate::task::TaskMemory;
@@ -319,15 +321,16 @@ pub(super) fn kernel(
     let root = Steps { ctx, n }.tree(&site.inner, &domain, 0, &mut bodies.into_iter())?;
     let mut schedule_domain = mine.coalesce()?.detect_equalities()?.union(barriers)?;
     let mut root = root.ok_or(ScheduleError::NoParallelism)?;
-    let mut windows = Vec::new();
-    if let Some(staging) = staging {
-        (root, schedule_domain, steps) = staging.ahead_of(root, schedule_domain, steps)?;
-        windows = staging.windows;
-    }
-    if site.graph {
+    let of = if site.graph {
         let ahead = tasks.ahead(&of_blocks, &memory, &updates)?;
         (root, schedule_domain, steps) = tasks.waiting(root, schedule_domain, steps, &ahead)?;
-    }
+        StepsOf::Task(memory)
+    } else if let Some(staging) = staging {
+        (root, schedule_domain, steps) = staging.ahead_of(root, schedule_domain, steps)?;
+        StepsOf::Rows(staging.windows)
+    } else {
+        StepsOf::Nest
+    };
     let schedule_domain = schedule_domain.gist_params(context.clone())?;
     let schedule = ScheduleTree { domain: schedule_domain, root }.to_isl()?;
     let core = Core {
@@ -340,11 +343,8 @@ pub(super) fn kernel(
         context,
     };
     let kernel = MappedKernel {
-        steps: Some(steps.gist_params(known.clone())?),
-        windows,
+        mode: Mode::Steps(mapped::Steps { order: steps.gist_params(known.clone())?, of }),
         promotions,
-        graph: site.graph,
-        task: memory,
         ..MappedKernel::new(site.name.clone(), site.host_params(), core)
     };
     aligned(scop, kernel)
@@ -483,7 +483,8 @@ mod tests {
         // Both steps as one.
         let joined = |k: &mut MappedKernel| {
             let one = isl::UnionMap::read(k.domain.context(), "{ [c, d] -> [c, 1] }").unwrap();
-            k.steps = Some(k.steps.clone().unwrap().apply_range(one).unwrap());
+            let order = &mut k.steps_mut().order;
+            *order = order.clone().apply_range(one).unwrap();
         };
         assert!(!spoilt(&joined).is_empty());
         // A thread that one of the first barriers leaves out.

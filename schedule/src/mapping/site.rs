@@ -23,7 +23,7 @@ pub(super) struct Site {
     pub threads: Option<Vec<u32>>,
     /// Set if blocks have counters of their own.
     pub count: Option<Count>,
-    /// Threads for an instance: `MappedKernel::team`.
+    /// Threads for an instance: `Mode::Team`.
     pub team: u32,
     /// Set if one of several sites is launched.
     pub alternative: Option<Variant>,

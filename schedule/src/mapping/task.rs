@@ -382,7 +382,7 @@ mod tests {
             [(kernel("lu"), [1, 1, 0, 2]), (scop(CHOLESKY), [1, 1, 0, 2]), (kernel("trisolv"), [1, 1, 1, 1])]
         {
             let (deps, mapped) = as_graph(&s);
-            let task = &mapped.kernels.iter().find(|k| k.graph).unwrap().task;
+            let task = mapped.kernels.iter().find(|k| k.task().is_some()).unwrap().task().unwrap();
             let early = task.stages.iter().filter(|s| s.early).count();
             assert_eq!([task.homes.len(), task.stages.len(), early, task.updates.len()], expected);
             assert_eq!(check(&s, &deps, &mapped).unwrap(), []);
@@ -397,7 +397,7 @@ mod tests {
         let threads = [vec![32], vec![4, 32], vec![1, 4, 32]];
         let options = MapOptions { graphs: Nests::Always, threads, ..Default::default() };
         let mapped = crate::map(&s, &deps, &tree, &options).unwrap();
-        assert!(mapped.kernels[0].graph && mapped.kernels[0].task.homes.is_empty());
+        assert!(mapped.kernels[0].task().is_some_and(|t| t.homes.is_empty()));
         assert_eq!(check(&s, &deps, &mapped).unwrap(), []);
     }
 
@@ -454,46 +454,48 @@ mod tests {
         assert_eq!(spoilt(all, &|_| ()), []);
         type Change = &'static dyn Fn(&mut MappedKernel);
         let table: [(Rule, Change); 21] = [
-            (Rule::Home, &|k| k.task.homes.clear()),
-            (Rule::Home, &|k| k.task.homes[0].at.size[0] = 63),
-            (Rule::Home, &|k| k.task.homes[0].at.size[1] = 65),
+            (Rule::Home, &|k| k.task_mut().homes.clear()),
+            (Rule::Home, &|k| k.task_mut().homes[0].at.size[0] = 63),
+            (Rule::Home, &|k| k.task_mut().homes[0].at.size[1] = 65),
             (Rule::Home, &|k| {
                 let corner = set(k, "[_b0, _b1] -> { [64 _b1, 64 _b0 - 64 _b1 + 1] }");
-                k.task.homes[0].at.corner = corner;
+                k.task_mut().homes[0].at.corner = corner;
             }),
             (Rule::Home, &|k| {
                 let left = set(k, "{ A[i, j] : i > j }");
-                k.task.homes[0].at.copied = k.task.homes[0].at.copied.clone().intersect(left).unwrap();
+                k.task_mut().homes[0].at.copied =
+                    k.task_mut().homes[0].at.copied.clone().intersect(left).unwrap();
             }),
-            (Rule::Home, &|k| k.task.homes[0].stored = set(k, "{ A[i, j] : j <= i and i < 100 }")),
-            (Rule::Stage, &|k| k.task.stages.clear()),
-            (Rule::Stage, &|k| k.task.stages[0].early = true),
-            (Rule::Stage, &|k| k.task.stages[0].at.size[1] = 32),
+            (Rule::Home, &|k| k.task_mut().homes[0].stored = set(k, "{ A[i, j] : j <= i and i < 100 }")),
+            (Rule::Stage, &|k| k.task_mut().stages.clear()),
+            (Rule::Stage, &|k| k.task_mut().stages[0].early = true),
+            (Rule::Stage, &|k| k.task_mut().stages[0].at.size[1] = 32),
             (Rule::Stage, &|k| {
                 let left = set(k, "{ A[i, j] : i > j }");
-                k.task.stages[0].at.copied = k.task.stages[0].at.copied.clone().intersect(left).unwrap();
+                k.task_mut().stages[0].at.copied =
+                    k.task_mut().stages[0].at.copied.clone().intersect(left).unwrap();
             }),
             // Filled a step late, and with the waits.
             (Rule::Stage, &|k| scheduled(k, "{ _stage[k] }", Some("{ _stage[k] -> _stage[k + 1] }"))),
             (Rule::Update, &|k| {
                 let ctx = k.domain.context().clone();
-                let steps = k.steps.clone().unwrap();
+                let steps = k.steps().unwrap().clone();
                 let own = isl::UnionSet::read(&ctx, &format!("{{ {STAGE}[k] }}")).unwrap();
                 let early = format!("{{ {STAGE}[k] -> [k, -1, 0, 0] }}");
                 let early = isl::UnionMap::read(&ctx, &early).unwrap();
-                k.steps = Some(steps.subtract_domain(own).unwrap().union(early).unwrap());
+                k.steps_mut().order = steps.subtract_domain(own).unwrap().union(early).unwrap();
             }),
             (Rule::Update, &|k| {
-                let all = k.task.updates[1].points.clone();
-                k.task.updates[1].points = all.intersect(set(k, "{ [i, j] : j < 64 }")).unwrap();
+                let all = k.task_mut().updates[1].points.clone();
+                k.task_mut().updates[1].points = all.intersect(set(k, "{ [i, j] : j < 64 }")).unwrap();
             }),
             (Rule::Update, &|k| {
-                let all = k.task.updates[1].times.clone();
-                k.task.updates[1].times = all.intersect(set(k, "{ [t] : t mod 64 < 63 }")).unwrap();
+                let all = k.task_mut().updates[1].times.clone();
+                k.task_mut().updates[1].times = all.intersect(set(k, "{ [t] : t mod 64 < 63 }")).unwrap();
             }),
-            (Rule::Update, &|k| k.task.updates[1].operands[0].along = Some(1)),
-            (Rule::Update, &|k| k.task.updates[1].operands.clear()),
-            (Rule::Update, &|k| k.task.updates[1].reads.clear()),
+            (Rule::Update, &|k| k.task_mut().updates[1].operands[0].along = Some(1)),
+            (Rule::Update, &|k| k.task_mut().updates[1].operands.clear()),
+            (Rule::Update, &|k| k.task_mut().updates[1].reads.clear()),
             (Rule::Update, &|k| {
                 let root = ScheduleTree::from_isl(&k.schedule).unwrap().root;
                 let tree = ScheduleTree { domain: k.schedule.domain().unwrap(), root: without_marks(root) };
@@ -508,7 +510,7 @@ mod tests {
             // One that says to be all of the statement.
             (Rule::Update, &|k| {
                 let all = isl::UnionSet::read(k.domain.context(), "{ S0[i, j, k] }").unwrap();
-                k.task.updates[1].instances = k.domain.clone().intersect(all).unwrap();
+                k.task_mut().updates[1].instances = k.domain.clone().intersect(all).unwrap();
             }),
         ];
         for (n, (rule, change)) in table.into_iter().enumerate() {

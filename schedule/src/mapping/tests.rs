@@ -86,7 +86,7 @@ fn triangular_solve_on_the_host() {
 fn wavefront() {
     let s = kernel("seidel-2d");
     let tiles = mapped(&s);
-    assert!(tiles.kernels[0].steps.is_some() && tiles.kernels[0].windows.len() == 1);
+    assert!(tiles.kernels[0].steps().is_some() && tiles.kernels[0].windows().len() == 1);
     let m = mapped_with(&s, &MapOptions { tiling: None, waves: None, ..Default::default() });
     let c = code(&m.kernels[0]);
     assert!(!c.contains("for"), "{c}");
@@ -332,7 +332,7 @@ fn random_access(seed: &mut u64, its: &[String]) -> String {
 
 /// The code of a tiling.
 fn tiled_code(k: &MappedKernel) -> String {
-    let t = k.tiling.as_ref().unwrap();
+    let t = k.tiling().unwrap();
     let build = isl::AstBuild::from_context(t.context.clone()).unwrap();
     flat(&build.node_from_schedule(t.schedule.clone()).unwrap().to_string())
 }
@@ -340,14 +340,14 @@ fn tiled_code(k: &MappedKernel) -> String {
 #[test]
 fn register_tiles_and_operand_tiles() {
     let m = mapped_with(&kernel("gemm"), &MapOptions::default());
-    let tiled: Vec<_> = m.kernels.iter().filter(|k| k.tiling.as_ref().is_some_and(|t| !t.unrolled)).collect();
+    let tiled: Vec<_> = m.kernels.iter().filter(|k| k.tiling().is_some_and(|t| !t.unrolled)).collect();
     // One for each shape of tiles, and one for few results that are long sums.
     assert_eq!(tiled.len(), 3);
     assert_eq!(m.choices.len(), 1);
     assert_eq!(m.choices[0].kernels.len(), 2);
     let k = tiled[0];
     assert_eq!(blocks(k), [16, 16]);
-    let t = k.tiling.as_ref().unwrap();
+    let t = k.tiling().unwrap();
     assert_eq!(t.registers.len(), 1);
     assert_eq!(t.operand_tiles.len(), 1);
     let sizes: Vec<_> = t.operand_tiles[0].groups.iter().map(|g| (g.size.clone(), g.order.clone())).collect();
@@ -370,7 +370,7 @@ fn late_tiles_have_plain_kernels_beside_them() {
     // Proved: of tiles and plain kernels, one or the other runs.
     assert!(late.kernels.len() > now.kernels.len());
     let l = late.late.as_ref().unwrap();
-    let tiled: Vec<_> = (0..late.kernels.len()).filter(|k| late.kernels[*k].tiling.is_some()).collect();
+    let tiled: Vec<_> = (0..late.kernels.len()).filter(|k| late.kernels[*k].tiling().is_some()).collect();
     assert_eq!((l.param.as_str(), &l.kernels), ("_late", &tiled));
     assert!(host_code(&late).contains("_late"), "{}", host_code(&late));
     // Without the plain kernel nothing would run where tiles don't.
@@ -396,7 +396,7 @@ fn long_operations_are_not_tiled() {
     for (bulk, points) in table {
         let m = mapped_with(&kernel("gemm"), &MapOptions { bulk: bulk.clone(), ..Default::default() });
         let of = |t: &crate::Tiling| t.dims.iter().map(|d| d.points).product::<u32>();
-        let most = m.kernels.iter().filter_map(|k| k.tiling.as_ref()).filter(|t| !t.unrolled).map(of).max();
+        let most = m.kernels.iter().filter_map(|k| k.tiling()).filter(|t| !t.unrolled).map(of).max();
         assert_eq!(most, points, "{bulk:?}");
     }
 }
@@ -413,13 +413,13 @@ fn private_accumulators_in_tiles() {
     );
     let m = mapped_with(&s, &MapOptions::default());
     assert_eq!(m.placement[3], Placement::Private);
-    assert!(m.kernels.iter().any(|k| k.tiling.is_some()));
+    assert!(m.kernels.iter().any(|k| k.tiling().is_some()));
 }
 
 /// The first tiling of a SCoP, proved.
 fn first_tiling(s: &Scop) -> Option<crate::Tiling> {
     let m = mapped_with(s, &MapOptions::default());
-    m.kernels.into_iter().find_map(|k| k.tiling)
+    m.kernels.iter().find_map(|k| k.tiling().cloned())
 }
 
 #[test]
@@ -485,7 +485,7 @@ fn kernels_are_distributed_for_tiles() {
          } }",
     );
     let m = mapped_with(&s, &MapOptions::default());
-    let tiled: Vec<_> = m.kernels.iter().filter(|k| k.tiling.is_some()).collect();
+    let tiled: Vec<_> = m.kernels.iter().filter(|k| k.tiling().is_some()).collect();
     assert!(!tiled.is_empty());
     for k in tiled {
         let names: Vec<_> =
@@ -502,7 +502,7 @@ fn few_points_have_one_each() {
          for i : 0 <= i < n { for j : 0 <= j < 8 { for k : 0 <= k < n { S0 : C[i,j] = C[i,j], A[i,k], B[k,j]; } } }",
     );
     let m = mapped_with(&s, &MapOptions::default());
-    assert!(m.kernels.iter().all(|k| k.tiling.as_ref().is_none_or(|t| t.helpers > 1)));
+    assert!(m.kernels.iter().all(|k| k.tiling().is_none_or(|t| t.helpers > 1)));
 }
 
 #[test]
@@ -517,7 +517,7 @@ fn products_of_known_sizes_are_cut() {
             &MapOptions { products: vec![StmtId(0)], ..Default::default() },
         );
         assert_eq!((m.kernels.len(), m.choices.len()), (kernels, 0), "{n}");
-        assert!(m.kernels.iter().all(|k| k.tiling.is_some() && k.host_params.is_empty()));
+        assert!(m.kernels.iter().all(|k| k.tiling().is_some() && k.host_params.is_empty()));
     }
 }
 

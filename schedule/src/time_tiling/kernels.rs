@@ -10,7 +10,10 @@ use super::shape::Phase;
 use super::windows::{self, BEFORE, Staging};
 use super::{NotTiled, Techniques};
 use crate::domains::{aligned, simple};
-use crate::mapped::{BARRIER, BlockDim, Core, ENTER, GridDim, MappedKernel, MappedScop, Placement};
+use crate::mapped::{
+    BARRIER, BlockDim, Core, ENTER, GridDim, MappedKernel, MappedScop, Mode, Placement, Stages, Steps,
+    StepsOf,
+};
 use crate::planted::planted;
 use crate::tree::{ScheduleTree, Tree};
 use crate::{Dependences, Result, known};
@@ -343,17 +346,16 @@ pub(super) fn kernel(
         schedule,
         context,
     };
-    Ok(MappedKernel {
-        steps: Some(steps),
-        full: staging
-            .as_ref()
-            .filter(|s| techniques.unroll || given && s.passes_on())
-            .map(|s| s.full.clone()),
+    let full =
+        staging.as_ref().filter(|s| techniques.unroll || given && s.passes_on()).map(|s| s.full.clone());
+    let stages = Stages {
+        windows: staging.map_or_else(Vec::new, |s| s.windows),
+        full,
         unrolled: techniques.unroll,
         prefetch: techniques.prefetch,
-        windows: staging.map_or_else(Vec::new, |s| s.windows),
-        ..MappedKernel::new(name.into(), host.to_vec(), core)
-    })
+    };
+    let mode = Mode::Steps(Steps { order: steps, of: StepsOf::Tile(stages) });
+    Ok(MappedKernel { mode, ..MappedKernel::new(name.into(), host.to_vec(), core) })
 }
 
 /// The steps of what fills shared memory: before all of a stage.

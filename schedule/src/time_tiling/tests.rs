@@ -291,7 +291,7 @@ fn windows_are_proved() {
             let mapping = s.ctx.operations() - before;
             for k in &m.kernels {
                 let sizes: Vec<_> =
-                    k.windows.iter().map(|w| (s.array(w.array).name.as_str(), &w.size)).collect();
+                    k.windows().iter().map(|w| (s.array(w.array).name.as_str(), &w.size)).collect();
                 println!("{name} {tiling:?} {}: {sizes:?}", k.name);
             }
             let before = s.ctx.operations();
@@ -335,14 +335,14 @@ fn broken_windows_are_found() {
     let one = |s: &Scop, n: i64| isl::Val::int(&s.ctx, n).unwrap();
     // Too small, in another place, and a copy of the whole.
     for d in 0..2 {
-        assert_eq!(spoilt(&|_, k| k.windows[0].size[d] -= 1), [Rule::Window], "size {d}");
+        assert_eq!(spoilt(&|_, k| k.windows_mut()[0].size[d] -= 1), [Rule::Window], "size {d}");
         let moved = |s: &Scop, k: &mut crate::MappedKernel| {
-            let lower = &mut k.windows[0].lower[d];
+            let lower = &mut k.windows_mut()[0].lower[d];
             *lower = lower.clone().add_constant(one(s, 1)).unwrap();
         };
         assert_eq!(spoilt(&moved), [Rule::Window], "moved {d}");
     }
-    assert_eq!(spoilt(&|_, k| k.windows.push(k.windows[0].clone())), [Rule::Window]);
+    assert_eq!(spoilt(&|_, k| k.windows_mut().extend_from_within(..1)), [Rule::Window]);
     // A window that does not move, one that moves after the copies.
     assert_eq!(spoilt(&|_, k| without(k, "_enter[] : _t0 != 3")), [Rule::Window]);
     let late = |_: &Scop, k: &mut crate::MappedKernel| {
@@ -358,13 +358,14 @@ fn broken_windows_are_found() {
     let step = |s: &Scop, k: &mut crate::MappedKernel| {
         let steps = isl::UnionMap::read(&s.ctx, "{ _in0[x0, x1] -> [0] }").unwrap();
         let old = isl::UnionSet::read(&s.ctx, "{ _in0[x0, x1] }").unwrap();
-        k.steps = Some(k.steps.clone().unwrap().subtract_domain(old).unwrap().union(steps).unwrap());
+        let order = &mut k.steps_mut().order;
+        *order = order.clone().subtract_domain(old).unwrap().union(steps).unwrap();
     };
     assert!(spoilt(&step).contains(&Rule::Window));
     // Copies of what is beside the array's part that the SCoP reads, and of what the next block writes.
     let wide = |s: &Scop, k: &mut crate::MappedKernel, low: i64| {
-        k.windows[0].size[1] += 100;
-        let lower = &mut k.windows[0].lower[1];
+        k.windows_mut()[0].size[1] += 100;
+        let lower = &mut k.windows_mut()[0].lower[1];
         *lower = lower.clone().add_constant(one(s, -low)).unwrap();
     };
     assert_eq!(spoilt(&|s, k| wide(s, k, 50)), []);
@@ -407,7 +408,7 @@ fn absent_instances_meet_writes_where_they_would() {
         let (_, m) = staged(&s, TimeTiling::Hybrid, &[3, 2]);
         for k in &m.kernels {
             let pairs = |w: &crate::Window| w.disturbed.iter().map(|(r, w)| (r.0, w.0)).collect::<Vec<_>>();
-            let got: Vec<_> = k.windows.iter().map(pairs).collect();
+            let got: Vec<_> = k.windows().iter().map(pairs).collect();
             assert_eq!(got, disturbed, "{text}");
         }
     }
@@ -427,8 +428,8 @@ fn techniques_are_switches() {
     ] {
         let m = map(&s, &deps, TimeTiling::Hybrid, &[3, 2], techniques, 8 * crate::DEFAULT_BUDGET);
         for k in &m.unwrap().unwrap().kernels {
-            let passes = k.windows.iter().any(|w| !w.passing.is_empty().unwrap());
-            let got = (k.windows.len(), k.full.is_some(), passes, k.prefetch);
+            let passes = k.windows().iter().any(|w| !w.passing.is_empty().unwrap());
+            let got = (k.windows().len(), k.full().is_some(), passes, k.stages().is_some_and(|s| s.prefetch));
             assert_eq!(got, (windows, full, passing, prefetch), "{techniques:?}");
         }
     }
@@ -439,10 +440,10 @@ fn left_out(k: &mut crate::MappedKernel, step: i64, condition: &str) {
     let read = |text: &str| isl::UnionSet::read(k.domain.context(), text).unwrap();
     let block =
         k.tile_map.clone().intersect_range(read("[_b0] -> { [b] : b = _b0 }")).unwrap().domain().unwrap();
-    let steps = k.steps.clone().unwrap().intersect_range(read(&format!("{{ [{step}] }}"))).unwrap();
+    let steps = k.steps().unwrap().clone().intersect_range(read(&format!("{{ [{step}] }}"))).unwrap();
     let which = steps.domain().unwrap().intersect(block).unwrap();
     let which = which.intersect(read(&format!("[n, m] -> {{ S[t, i] : {condition} }}"))).unwrap();
-    k.windows[0].passing = which.product_map(read("{ _enter[] }")).unwrap();
+    k.windows_mut()[0].passing = which.product_map(read("{ _enter[] }")).unwrap();
 }
 
 #[test]
@@ -471,13 +472,13 @@ fn most_values_of_a_full_stage_pass() {
             let mut rows = Vec::new();
             for step in 0..8 {
                 let c = isl::UnionSet::read(&s.ctx, &format!("{{ [{step}] }}")).unwrap();
-                let in_step = k.steps.clone().unwrap().intersect_range(c).unwrap().domain().unwrap();
+                let in_step = k.steps().unwrap().clone().intersect_range(c).unwrap().domain().unwrap();
                 let parts = set.clone().intersect(in_step).unwrap().sets().unwrap();
                 rows.push(parts.into_iter().map(testing::count).sum::<usize>());
             }
             rows
         };
-        assert_eq!(of(k.windows[0].passing.clone()), [3, 5, 7, 7, 5, 3, 0, 0], "{}", k.name);
+        assert_eq!(of(k.windows()[0].passing.clone()), [3, 5, 7, 7, 5, 3, 0, 0], "{}", k.name);
     }
 }
 
@@ -488,7 +489,7 @@ fn what_may_be_written_again_is_stored() {
         S0 : B[t,i] = A[t,i]; S1 : B[t,i] ?= B[t,i], A[t,i]; S2 : A[t,i] ?= A[t,i]; } }",
     );
     let (deps, m) = staged(&s, TimeTiling::Hybrid, &[16, 96]);
-    assert!(m.kernels.iter().any(|k| k.windows.iter().any(|w| w.array.0 == 1)));
+    assert!(m.kernels.iter().any(|k| k.windows().iter().any(|w| w.array.0 == 1)));
     let violations = check(&s, &deps, &m).unwrap();
     assert!(violations.is_empty(), "{}\n{m}", violations[0]);
 }

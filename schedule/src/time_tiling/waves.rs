@@ -427,7 +427,7 @@ mod tests {
                 let deps = crate::dependences(&scop).unwrap();
                 let tree = crate::schedule(&scop, &deps, &Default::default()).unwrap();
                 let mut mapped = crate::map(&scop, &deps, &tree, &crate::MapOptions::default()).unwrap();
-                assert_eq!((mapped.kernels.len(), mapped.kernels[0].windows.len()), (1, 1));
+                assert_eq!((mapped.kernels.len(), mapped.kernels[0].windows().len()), (1, 1));
                 change(&mut mapped.kernels[0]);
                 let mut rules: Vec<_> = crate::legality::check(&scop, &deps, &mapped)
                     .unwrap()
@@ -464,7 +464,7 @@ mod tests {
             spoilt(&|k| without(k, "x0 = 64 _b0 + 7 and x1 = 64 _h0 - 64 _b0 + 7")),
             [vec![], vec![Window]]
         );
-        assert_eq!(spoilt(&|k| k.windows[0].size[0] -= 1), [vec![Window], vec![Window]]);
+        assert_eq!(spoilt(&|k| k.windows_mut()[0].size[0] -= 1), [vec![Window], vec![Window]]);
         // No barrier between two steps.
         let steps = |k: &mut MappedKernel| {
             let gone = isl::UnionSet::read(k.domain.context(), "{ _barrier[c] : c >= 0 }").unwrap();

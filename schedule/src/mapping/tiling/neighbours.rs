@@ -379,8 +379,8 @@ mod tests {
     /// Threads and points of a thread by dimension, where neighbours share loads.
     fn shape(text: &str) -> Option<Vec<(u32, u32)>> {
         let m = mapped_with(&scop(text), &MapOptions::default());
-        let k = m.kernels.iter().find(|k| k.tiling.as_ref().is_some_and(|t| t.unrolled))?;
-        let t = k.tiling.as_ref()?;
+        let k = m.kernels.iter().find(|k| k.tiling().is_some_and(|t| t.unrolled))?;
+        let t = k.tiling()?;
         Some(k.block.iter().zip(&t.dims).map(|(b, d)| (b.size, d.points)).collect())
     }
 

@@ -365,8 +365,8 @@ mod tests {
         let mut scop = scop(&format!("param n m; {text}"));
         scop.arrays.iter_mut().for_each(|a| a.elem = elem);
         let m = mapped_with(&scop, &MapOptions::default());
-        let k = m.kernels.iter().find(|k| k.tiling.is_some())?;
-        let t = k.tiling.as_ref()?;
+        let k = m.kernels.iter().find(|k| k.tiling().is_some())?;
+        let t = k.tiling()?;
         Some(k.block.iter().zip(&t.dims).map(|(b, d)| [b.size, d.points, d.vector]).collect())
     }
 
@@ -374,7 +374,7 @@ mod tests {
     fn few_rows_take_points_of_several_planes() {
         let cube = "param n m; array A n n m; array B n n m; for i : 0 <= i < n { for j : 0 <= j < n { for k : 0 <= k < m { S : A[i,j,k] = B[i,j,k]; } } }";
         let m = mapped_with(&scop(cube), &MapOptions::default());
-        let tiled: Vec<_> = m.kernels.iter().filter_map(|k| Some((k, k.tiling.as_ref()?))).collect();
+        let tiled: Vec<_> = m.kernels.iter().filter_map(|k| Some((k, k.tiling()?))).collect();
         let shape = |(k, t): &(&crate::mapped::MappedKernel, &crate::mapped::Tiling)| -> Vec<_> {
             k.block.iter().zip(&t.dims).map(|(b, d)| [b.size, d.points, d.vector]).collect()
         };

@@ -83,6 +83,6 @@ fn sums_of_rows_are_in_parts() {
         assert_eq!(done.scop.arrays.len(), arrays);
         let mapped = crate::map(&done.scop, &done.deps, &done.tree, &Default::default()).unwrap();
         assert_eq!(crate::check(&done.scop, &done.deps, &mapped).unwrap(), []);
-        assert!(mapped.kernels.iter().any(|k| !k.windows.is_empty()));
+        assert!(mapped.kernels.iter().any(|k| !k.windows().is_empty()));
     }
 }

@@ -1,5 +1,5 @@
 use crate::legality::{Rule, check};
-use crate::mapped::{MappedKernel, WAIT};
+use crate::mapped::{MappedKernel, StepsOf, WAIT};
 use crate::testing::{CHOLESKY, as_graph, kernel, scop};
 use pollyrs_isl as isl;
 
@@ -36,7 +36,7 @@ fn tasks_wait_for_what_a_step_reads() {
         let (deps, mapped) = as_graph(&s);
         assert_eq!(mapped.kernels.len(), kernels);
         assert!(check(&s, &deps, &mapped).unwrap().is_empty());
-        let graph = mapped.kernels.iter().find(|k| k.graph).unwrap();
+        let graph = mapped.kernels.iter().find(|k| k.task().is_some()).unwrap();
         let expected = format!("[b0, b1] -> {expected}").replace("b0", "_b0").replace("b1", "_b1");
         let expected = isl::UnionSet::read(&s.ctx, &expected).unwrap();
         // Inside of the matrix.
@@ -97,8 +97,8 @@ fn many_systems_are_tiles_in_any_order_of_loops() {
     for text in table {
         let s = scop(text);
         let (deps, mapped) = as_graph(&s);
-        let graph = mapped.kernels.iter().find(|k| k.graph).expect(text);
-        assert_eq!((graph.grid.len(), graph.task.updates.len()), (2, 1), "{text}");
+        let graph = mapped.kernels.iter().find(|k| k.task().is_some()).expect(text);
+        assert_eq!((graph.grid.len(), graph.updates().len()), (2, 1), "{text}");
         assert!(check(&s, &deps, &mapped).unwrap().is_empty(), "{text}");
     }
 }
@@ -148,5 +148,5 @@ fn what_orders_tasks_is_proved() {
     };
     assert!(spoilt(&dropped).contains(&Rule::Barrier));
     // Blocks that do not wait at all.
-    assert!(spoilt(&|k| k.graph = false).contains(&Rule::Order));
+    assert!(spoilt(&|k| k.steps_mut().of = StepsOf::Nest).contains(&Rule::Order));
 }
