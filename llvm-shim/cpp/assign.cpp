@@ -212,15 +212,27 @@ Value *areCopied(const Assignment &A, Value *Descriptor, const Shape &To, const 
   return Good;
 }
 
-// `do k; ...; to(i, ...) = from(i, ...)` between two blocks, dimension `K` and all before it; the index so
-// far is in elements.
-void copyBetween(const Assignment &A, const Shape &To, const Shape &From, unsigned K, Value *ToIndex, Value *FromIndex, BasicBlock *Head,
-                 BasicBlock *Behind, MDNode *Tag, const DebugLoc &Loc) {
+// A copy of elements, which has a loop for each dimension, and what its instructions are marked with.
+struct Copy {
+  Type *Element;
+  const Shape &To, &From;
+  MDNode *Tag;
+  const DebugLoc &Loc;
+};
+
+// How far loops around have gone in both, in elements; null outside of all.
+struct Indices {
+  Value *To = nullptr, *From = nullptr;
+};
+
+// `do k; ...; to(i, ...) = from(i, ...)` between two blocks, dimension `K` and all before it.
+void copyBetween(const Copy &C, unsigned K, Indices Around, BasicBlock *Head, BasicBlock *Behind) {
+  const Shape &To = C.To, &From = C.From;
   Function &F = *Head->getParent();
   BasicBlock *Body = BasicBlock::Create(F.getContext(), "pollyrs.assign", &F, Behind);
   BasicBlock *Latch = K ? BasicBlock::Create(F.getContext(), "pollyrs.assigned", &F, Behind) : Body;
   IRBuilder<> B(Head);
-  B.SetCurrentDebugLocation(Loc);
+  B.SetCurrentDebugLocation(C.Loc);
   B.CreateCondBr(B.CreateICmpSGT(To.Extents[K], B.getInt64(0)), Body, Behind);
   B.SetInsertPoint(Body);
   PHINode *I = B.CreatePHI(B.getInt64Ty(), 2);
@@ -231,14 +243,14 @@ void copyBetween(const Assignment &A, const Shape &To, const Shape &From, unsign
       Index = B.CreateMul(Index, S.Extents[D], "", /*HasNUW=*/false, /*HasNSW=*/true);
     return Rest ? B.CreateAdd(Rest, Index, "", /*HasNUW=*/false, /*HasNSW=*/true) : Index;
   };
-  Value *InTo = IndexIn(To, ToIndex), *InFrom = IndexIn(From, FromIndex);
+  Value *InTo = IndexIn(To, Around.To), *InFrom = IndexIn(From, Around.From);
   if (K) {
-    copyBetween(A, To, From, K - 1, InTo, InFrom, Body, Latch, Tag, Loc);
+    copyBetween(C, K - 1, {InTo, InFrom}, Body, Latch);
   } else {
-    LoadInst *Load = B.CreateLoad(A.Element, B.CreateInBoundsGEP(A.Element, From.Base, InFrom));
-    StoreInst *Store = B.CreateStore(Load, B.CreateInBoundsGEP(A.Element, To.Base, InTo));
-    Load->setMetadata(LLVMContext::MD_tbaa, Tag);
-    Store->setMetadata(LLVMContext::MD_tbaa, Tag);
+    LoadInst *Load = B.CreateLoad(C.Element, B.CreateInBoundsGEP(C.Element, From.Base, InFrom));
+    StoreInst *Store = B.CreateStore(Load, B.CreateInBoundsGEP(C.Element, To.Base, InTo));
+    Load->setMetadata(LLVMContext::MD_tbaa, C.Tag);
+    Store->setMetadata(LLVMContext::MD_tbaa, C.Tag);
   }
   B.SetInsertPoint(Latch);
   Value *Next = B.CreateAdd(I, B.getInt64(1), "", /*HasNUW=*/true, /*HasNSW=*/true);
@@ -339,7 +351,7 @@ bool assign(Loop &L, Function &F, Session &S) {
         Store->eraseFromParent();
     Head->getTerminator()->eraseFromParent();
     Both.second.Extents = Both.first.Extents;
-    copyBetween(A, Both.first, Both.second, A.Rank - 1, nullptr, nullptr, Head, Behind, Tag, Loc);
+    copyBetween({A.Element, Both.first, Both.second, Tag, Loc}, A.Rank - 1, {}, Head, Behind);
   }
   S.FAM.invalidate(F, PreservedAnalyses::none());
   return true;

@@ -370,11 +370,21 @@ static bool takeEarlier(LoadInst &Load, Loop &L, Instruction *Before, Aliases &A
   return true;
 }
 
+namespace {
+// What is known of a function.
+struct HoistingIn {
+  Aliases &AA;
+  DominatorTree &DT;
+  LoopInfo &LI;
+};
+} // namespace
+
 // Moves one load before the loop; under the conditions under which the loop executes it, if it is not safe
 // without. All loads of its place in the loop read the same: rotation leaves one in the guard and one in the
 // loop, versions of a loop have one each. They become one, which runs where one of them does. If they have to
 // go `Together`, none moves that leaves another one behind.
-static bool hoistLoad(LoadInst &Load, Loop &L, Aliases &AA, DominatorTree &DT, LoopInfo &LI, bool Together, bool &Changed) {
+static bool hoistLoad(LoadInst &Load, Loop &L, const HoistingIn &Of, bool Together, bool &Changed) {
+  auto &[AA, DT, LI] = Of;
   Instruction *Before = L.getLoopPreheader()->getTerminator();
   if (takeEarlier(Load, L, Before, AA, DT))
     return Changed = true;
@@ -564,7 +574,7 @@ static bool hoistAnyLoad(Session &S, Aliases &AA, DominatorTree &DT, LoopInfo &L
         if (auto *Load = dyn_cast<LoadInst>(&I); Load && Load->isSimple() && steers(*Load)) {
           if (!S.work(*L))
             return false;
-          if (hoistLoad(*Load, *L, AA, DT, LI, Together, Changed))
+          if (hoistLoad(*Load, *L, {AA, DT, LI}, Together, Changed))
             return true;
         }
   }

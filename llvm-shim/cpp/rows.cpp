@@ -341,14 +341,20 @@ std::optional<uint64_t> elementOf(Value &Row, const Loop &L, const LoopInfo &LI,
   return Bytes;
 }
 
-// The accessed bytes of a row, counted from its address: the first one, and the one behind the last. Null
-// where they are not known.
-bool columnsOf(Value &Pointer, LoadInst &Row, Range &Within, ScalarEvolution &SE, SmallPtrSetImpl<Value *> &Seen, const SCEV *&From, const SCEV *&To) {
-  if (!Seen.insert(&Pointer).second)
+// The accessed bytes of rows, counted from their addresses: the first one, and the one behind the last. Null
+// where nothing is accessed. What was seen of it on the way.
+struct Columns {
+  const SCEV *From = nullptr, *To = nullptr;
+  SmallPtrSet<Value *, 16> Seen;
+};
+
+// Adds what is accessed of a row by a pointer into it; false where that is not known.
+bool columnsOf(Value &Pointer, LoadInst &Row, Range &Within, ScalarEvolution &SE, Columns &C) {
+  if (!C.Seen.insert(&Pointer).second)
     return true;
   for (User *U : Pointer.users()) {
     if ((isa<GetElementPtrInst>(U) && U->getType()->isPointerTy()) || isa<PHINode>(U)) {
-      if (!columnsOf(*U, Row, Within, SE, Seen, From, To))
+      if (!columnsOf(*U, Row, Within, SE, C))
         return false;
     } else if (getLoadStorePointerOperand(U) == &Pointer) {
       const SCEV *Address = SE.getSCEV(&Pointer), *Least, *Most;
@@ -359,8 +365,8 @@ bool columnsOf(Value &Pointer, LoadInst &Row, Range &Within, ScalarEvolution &SE
         return false;
       uint64_t Bytes = Row.getDataLayout().getTypeStoreSize(getLoadStoreType(U)).getFixedValue();
       Most = SE.getAddExpr(Most, SE.getConstant(Most->getType(), Bytes));
-      From = From ? SE.getSMinExpr(From, Least) : Least;
-      To = To ? SE.getSMaxExpr(To, Most) : Most;
+      C.From = C.From ? SE.getSMinExpr(C.From, Least) : Least;
+      C.To = C.To ? SE.getSMaxExpr(C.To, Most) : Most;
     }
   }
   return true;
@@ -515,10 +521,17 @@ void askForLengths(MutableArrayRef<Table> Tables, Loop &L, ScalarEvolution &SE, 
   }
 }
 
-// Asks the library about all tables: the length of rows between two pointers, in elements, or null; and of
-// each table the first row and the distance of rows. The result says whether all answers allow the version.
-Value *ask(ArrayRef<Table> Tables, Loop &L, ScalarEvolution &SE, SCEVExpander &Expander, IRBuilderBase &B, ValueToSCEVMapTy &Ends,
-           SmallVectorImpl<Value *> &Lengths, SmallVectorImpl<std::pair<Value *, Value *>> &Known, Longest &Entries) {
+// What the library says of tables, by table: the length of rows between two pointers, in elements, or null;
+// the first row and the distance of rows. With them, what loaded ends of rows are.
+struct Answers {
+  ValueToSCEVMapTy &Ends;
+  SmallVector<Value *, 4> Lengths;
+  SmallVector<std::pair<Value *, Value *>, 4> Known;
+};
+
+// Asks the library about all tables. The result says whether all answers allow the version.
+Value *ask(ArrayRef<Table> Tables, Loop &L, SCEVExpander &Expander, IRBuilderBase &B, Longest &Entries, Answers &Said) {
+  ScalarEvolution &SE = *Expander.getSE();
   Module &M = *B.GetInsertBlock()->getModule();
   Type *Word = B.getInt64Ty();
   Instruction *End = L.getLoopPreheader()->getTerminator();
@@ -527,7 +540,7 @@ Value *ask(ArrayRef<Table> Tables, Loop &L, ScalarEvolution &SE, SCEVExpander &E
     return B.CreatePtrAdd(cast<SCEVUnknown>(T.Base)->getValue(), Expander.expandCodeFor(Offset, Word, End));
   };
   for (const Table &T : Tables) {
-    Lengths.push_back(T.Length);
+    Said.Lengths.push_back(T.Length);
     if (T.Lengths)
       Good = B.CreateAnd(Good, B.CreateICmpSGE(T.Length, B.getInt64(0)));
     if (!T.Rows)
@@ -538,30 +551,29 @@ Value *ask(ArrayRef<Table> Tables, Loop &L, ScalarEvolution &SE, SCEVExpander &E
     Value *Whole = B.CreateICmpEQ(B.CreateURem(Bytes, B.getInt64(T.Unit)), B.getInt64(0));
     Good = B.CreateAnd(Good, B.CreateAnd(B.CreateICmpSGE(Bytes, B.getInt64(0)), Whole));
     Value *Length = B.CreateFreeze(B.CreateUDiv(Bytes, B.getInt64(T.Unit)), "row.length");
-    Lengths.back() = Length;
+    Said.Lengths.back() = Length;
     const SCEV *Way = SE.getMulExpr(SE.getUnknown(Length), SE.getConstant(Word, T.Unit));
     for (auto &[Load, Offset] : T.Loads)
       for (auto &[Row, Own] : R.Loads)
         if (SE.getMinusSCEV(Offset, Own) == Behind)
-          Ends[Load] = SE.getAddExpr(SE.getUnknown(Row), Way);
+          Said.Ends[Load] = SE.getAddExpr(SE.getUnknown(Row), Way);
   }
-  Range Within(L, SE, Ends, &Entries);
+  Range Within(L, SE, Said.Ends, &Entries);
   for (const Table &T : Tables) {
-    Known.push_back({});
+    Said.Known.push_back({});
     if (T.Rows || T.Lengths)
       continue;
     Value *First = At(T, T.Least), *Last = At(T, T.Most), *Rows;
-    const SCEV *From = nullptr, *To = nullptr;
-    SmallPtrSet<Value *, 16> Seen;
-    bool Bounded = all_of(T.Loads, [&](auto &Load) { return columnsOf(*Load.first, *Load.first, Within, SE, Seen, From, To); });
-    if (Bounded && From && Expander.isSafeToExpandAt(From, End) && Expander.isSafeToExpandAt(To, End)) {
-      Value *Low = B.CreateFreeze(Expander.expandCodeFor(From, Word, End)), *High = B.CreateFreeze(Expander.expandCodeFor(To, Word, End));
+    Columns C;
+    bool Bounded = all_of(T.Loads, [&](auto &Load) { return columnsOf(*Load.first, *Load.first, Within, SE, C); });
+    if (Bounded && C.From && Expander.isSafeToExpandAt(C.From, End) && Expander.isSafeToExpandAt(C.To, End)) {
+      Value *Low = B.CreateFreeze(Expander.expandCodeFor(C.From, Word, End)), *High = B.CreateFreeze(Expander.expandCodeFor(C.To, Word, End));
       Rows = B.CreateCall(rowsAnywhere(M), {First, Last, B.getInt64(T.Step), B.getInt64(T.Unit), Low, High});
     } else {
       Rows = B.CreateCall(pollyrs::rowsFunction(M), {First, Last, B.getInt64(T.Step), B.getInt64(T.Unit)});
     }
-    Known.back() = {B.CreateExtractValue(Rows, 0), B.CreateExtractValue(Rows, 1)};
-    Good = B.CreateAnd(Good, B.CreateIsNotNull(Known.back().first));
+    Said.Known.back() = {B.CreateExtractValue(Rows, 0), B.CreateExtractValue(Rows, 1)};
+    Good = B.CreateAnd(Good, B.CreateIsNotNull(Said.Known.back().first));
   }
   return Good;
 }
@@ -573,9 +585,8 @@ void leaveUnbounded(SmallVectorImpl<Table> &Tables, Loop &L, ScalarEvolution &SE
     return;
   Range Within(L, SE, Common);
   erase_if(Tables, [&](Table &T) {
-    const SCEV *From = nullptr, *To = nullptr;
-    SmallPtrSet<Value *, 16> Seen;
-    return !T.Lengths && !all_of(T.Loads, [&](auto &Load) { return columnsOf(*Load.first, *Load.first, Within, SE, Seen, From, To); });
+    Columns C;
+    return !T.Lengths && !all_of(T.Loads, [&](auto &Load) { return columnsOf(*Load.first, *Load.first, Within, SE, C); });
   });
 }
 
@@ -669,10 +680,9 @@ bool divide(Loop &L, Function &F, Session &S, bool Checked) {
   }
 
   IRBuilder<> B(Before->getTerminator());
-  SmallVector<Value *, 4> Lengths;
-  SmallVector<std::pair<Value *, Value *>, 4> Known;
+  Answers Said{Common, {}, {}};
   Longest Entries(L, SE, AA, Expander);
-  Value *Good = askOfWritten(Stores, L, Expander, B, ask(Tables, L, SE, Expander, B, Common, Lengths, Known, Entries));
+  Value *Good = askOfWritten(Stores, L, Expander, B, ask(Tables, L, Expander, B, Entries, Said));
   ValueToValueMapTy Map;
   pollyrs::LoopCopy Copy = pollyrs::copyLoop(L, ".apart", Map, LI, DT);
   if (Checked)
@@ -680,7 +690,7 @@ bool divide(Loop &L, Function &F, Session &S, bool Checked) {
   addStringMetadataToLoop(Copy.Copied, pollyrs::ApartMark);
   IRBuilder<>(Copy.Before).CreateCondBr(Good, Copy.Own, Copy.Other);
 
-  for (auto [T, Found, Length] : zip(Tables, Known, Lengths))
+  for (auto [T, Found, Length] : zip(Tables, Said.Known, Said.Lengths))
     for (auto &[Load, Offset] : T.Loads) {
       if (T.Lengths) {
         if (Checked)
@@ -689,7 +699,7 @@ bool divide(Loop &L, Function &F, Session &S, bool Checked) {
           Load->replaceAllUsesWith(Length);
         continue;
       }
-      auto Row = T.Rows ? Known[*T.Rows] : Found;
+      auto Row = T.Rows ? Said.Known[*T.Rows] : Found;
       const SCEV *Number = quotient(SE.getMinusSCEV(Offset, T.Least), T.Step, SE);
       auto Replace = [&, Unit = T.Unit, Length = Length](Instruction &Old, BasicBlock::iterator Place) {
         Value *Index = Expander.expandCodeFor(Number, Type::getInt64Ty(F.getContext()), Place);
