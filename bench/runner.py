@@ -14,6 +14,7 @@ made, they need not be computed again. A program that does not finish once withi
 
 import argparse
 import concurrent.futures
+import ctypes
 import json
 import math
 import os
@@ -218,9 +219,23 @@ def print_means(rows):
                   f"{worse} slower than PPCG by kernel time")
 
 
-def write(path, checks, rows):
-    """The results as JSON."""
-    pathlib.Path(path).write_text(json.dumps({"checks": checks, "timings": rows}, indent=1), encoding="utf-8")
+def card(device):
+    """The first device by the driver's name."""
+    if device != "cuda":
+        return f"{device} device"
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return "none: no driver"
+    handle, name = ctypes.c_int(), ctypes.create_string_buffer(256)
+    if driver.cuInit(0) or driver.cuDeviceGet(ctypes.byref(handle), 0) or driver.cuDeviceGetName(name, len(name), handle):
+        return "none: no device"
+    return name.value.decode(errors="replace")
+
+
+def write(path, of, checks, rows):
+    """The results as JSON, with the card and the commit that they are `of`."""
+    pathlib.Path(path).write_text(json.dumps({**of, "checks": checks, "timings": rows}, indent=1), encoding="utf-8")
 
 
 def main():
@@ -240,7 +255,9 @@ def main():
     parser.add_argument("--shrink", action="store_true", help="time small sizes: a trial of the runner")
     options = parser.parse_args()
 
-    table = json.loads((HERE / "set.json").read_text(encoding="utf-8"))["programs"]
+    bundle = json.loads((HERE / "set.json").read_text(encoding="utf-8"))
+    of = {"card": card(options.device), "measured_at_commit": bundle.get("commit", "not recorded")}
+    table = bundle["programs"]
     table = [e for e in table if re.search(options.only, f"{e['set']} {e['name']} {e['type']}")]
     timed = [] if options.no_timing else [e for e in table if "timing" in e]
     checked = [] if options.no_checks else [(e, a) for e in table for a in e["check"]]
@@ -294,10 +311,10 @@ def main():
         late = f": over {rows[-1]['over_s']:g} s" if "over_s" in rows[-1] else ""
         print(f"timed {rows[-1]['case']}{late}", file=sys.stderr, flush=True)
         # After each, for a machine whose time may end.
-        write(options.out, checks, rows)
+        write(options.out, of, checks, rows)
     if rows:
         print_table(rows)
-    write(options.out, checks, rows)
+    write(options.out, of, checks, rows)
     return 1 if any(x["problem"] for x in checks + rows) else 0
 
 

@@ -74,6 +74,12 @@ def compile_entry(source, entry, folder):
     return {**entry, **names, "fingerprint": fingerprint(source)}
 
 
+def commit():
+    """The state that the bundle is of; a tree with changes says so."""
+    done = toolchain.run(["git", "-C", toolchain.ROOT, "describe", "--always", "--dirty", "--exclude=*"])
+    return "not recorded" if done.why() else done.stdout.decode().strip()
+
+
 def main():
     """Compiles in parallel, copies the runner, checks the size."""
     folder, sets = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:] or ["examples", "programs"]
@@ -92,7 +98,7 @@ def main():
         library = folder / "lib" / toolchain.SONAME
         shutil.copy2(toolchain.SHARED_RUNTIME, library)
         toolchain.run([toolchain.llvm_tool("llvm-strip"), library])
-    marker.write_text(json.dumps({"programs": table}, indent=1), encoding="utf-8")
+    marker.write_text(json.dumps({"commit": commit(), "programs": table}, indent=1), encoding="utf-8")
     shutil.copy2(toolchain.ROOT / "bench" / "runner.py", folder / "runner.py")
     # Outputs at timed sizes that an earlier run of a runner has computed, if they were kept.
     references = toolchain.ROOT / "bench" / "references.json"
