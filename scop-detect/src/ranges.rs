@@ -90,12 +90,14 @@ impl Bounded {
     }
 
     /// The least and the largest value of a dimension, if these are simple.
-    fn bounds(&self, set: &Set, d: i32) -> Option<(PwAff, PwAff)> {
-        let (set, d) = shadow(set, d).ok()?;
-        let (least, most) = (set.clone().dim_min(d).ok()?, set.dim_max(d).ok()?);
-        let (least, most) = (self.simple(least).ok()?, self.simple(most).ok()?);
-        let plain = |f: &PwAff| f.n_piece().is_ok_and(|n| n <= MAX_PIECES) && is_integral(f).unwrap_or(false);
-        (plain(&least) && plain(&most)).then_some((least, most))
+    fn bounds(&self, set: &Set, d: i32) -> isl::Result<Option<(PwAff, PwAff)>> {
+        let (set, d) = shadow(set, d)?;
+        let Some((least, most)) = found(set.clone().dim_min(d))?.zip(found(set.dim_max(d))?) else {
+            return Ok(None);
+        };
+        let (least, most) = (self.simple(least)?, self.simple(most)?);
+        let plain = |f: &PwAff| Ok(f.n_piece()? <= MAX_PIECES && is_integral(f)?);
+        Ok(if plain(&least)? && plain(&most)? { Some((least, most)) } else { None })
     }
 
     /// Coefficients and the bounds of what they stand before; `None` if there are none.
@@ -103,7 +105,7 @@ impl Bounded {
         let quasi = dims.iter().any(|(d, _)| *d >= self.dims);
         if dims.len() > 1
             && quasi
-            && let Some(range) = self.bounds(&sum_of(&self.domain, &dims)?, 0)
+            && let Some(range) = self.bounds(&sum_of(&self.domain, &dims)?, 0)?
         {
             return Ok(Some(vec![(coefficient, range)]));
         }
@@ -113,13 +115,14 @@ impl Bounded {
             // A hull has fewer cases, but what bounds one part of a band from above, `max(0, i - k)`, is no
             // bound of the hull.
             let range = match &self.hull {
-                Some(hull) if d < self.dims => match self.bounds(hull, at) {
-                    Some(wide) => Some(narrower(wide, self.bounds(&self.domain, at), &self.executed)?),
+                Some(hull) if d < self.dims => match self.bounds(hull, at)? {
+                    Some(wide) => Some(narrower(wide, self.bounds(&self.domain, at)?, &self.executed)?),
                     None => None,
                 },
-                hull => self
-                    .bounds(&self.domain, at)
-                    .or_else(|| hull.as_ref().and_then(|hull| self.bounds(hull, at))),
+                hull => match (self.bounds(&self.domain, at)?, hull) {
+                    (None, Some(hull)) => self.bounds(hull, at)?,
+                    (range, _) => range,
+                },
             };
             let Some(range) = range else { return Ok(None) };
             found.push((coefficient.scale(i128::from(times)), range));
@@ -392,6 +395,15 @@ fn is_integral(f: &PwAff) -> isl::Result<bool> {
     Ok(true)
 }
 
+/// The least or largest value that isl was asked for; isl fails, and has no other word for it, where there is
+/// none. A budget that is spent says nothing of a bound.
+fn found<T>(extreme: isl::Result<T>) -> isl::Result<Option<T>> {
+    match extreme {
+        Err(isl::Error::Failed(_)) => Ok(None),
+        extreme => extreme.map(Some),
+    }
+}
+
 /// The values of a sum of multiples of dimensions.
 fn sum_of(domain: &Set, dims: &[(usize, i64)]) -> isl::Result<Set> {
     let mut sum = PwAff::constant_on(domain.space()?, 0)?;
@@ -413,11 +425,10 @@ fn interval(terms: &[ProductTerm], within: &Set) -> isl::Result<Option<(i128, i1
         if !is_integral(&f)? {
             return Ok(None);
         }
-        let ends = match (f.clone().min_value(), f.max_value()) {
-            (Err(isl::Error::Quota), _) | (_, Err(isl::Error::Quota)) => return Err(isl::Error::Quota),
-            (Ok(least), Ok(most)) => (least.to_i64(), most.to_i64()),
-            _ => return Ok(None),
+        let Some((least, most)) = found(f.clone().min_value())?.zip(found(f.max_value())?) else {
+            return Ok(None);
         };
+        let ends = (least.to_i64(), most.to_i64());
         Ok(match ends {
             (Some(a), Some(b)) => Some((a.into(), b.into())),
             _ => None,
@@ -470,4 +481,33 @@ pub(crate) fn extension(place: &Place, quasi: &[PwAff]) -> isl::Result<Option<Pw
         });
     }
     m.map(PwMultiAff::from_multi_pw_aff).transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_bound_is_told_from_what_was_not_found_out() {
+        let ctx = isl::Context::new();
+        let of = |text: &str| {
+            let set = Set::read(&ctx, text).unwrap();
+            let known = Set::read(&ctx, "{ : }").unwrap();
+            Bounded::new(set.clone(), &known, 1).unwrap().bounds(&set, 0)
+        };
+        let cases = [
+            ("[n] -> { [i] : 0 <= i < n }", true),
+            ("[n, m] -> { [i] : m <= 2i <= n }", true),
+            ("[n] -> { [i] : 0 <= i }", false),
+            ("[n] -> { [i] : i < n }", false),
+            ("{ [i] }", false),
+        ];
+        for (text, bounded) in cases {
+            assert_eq!(of(text).unwrap().is_some(), bounded, "{text}");
+        }
+        let set = Set::read(&ctx, cases[1].0).unwrap();
+        let bounded = Bounded::new(set.clone(), &Set::read(&ctx, "{ : }").unwrap(), 1).unwrap();
+        let _budget = ctx.budget(1);
+        assert!(matches!(bounded.bounds(&set, 0), Err(isl::Error::Quota)));
+    }
 }
