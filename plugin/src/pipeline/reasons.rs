@@ -35,3 +35,23 @@ pub fn unproved(stage: &str, violation: &str) -> RejectReason {
 pub fn is_quota(e: &codegen::CodegenError) -> bool {
     matches!(e, codegen::CodegenError::Isl(pollyrs_isl::Error::Quota))
 }
+
+/// Why what was estimated of a launch is not used.
+pub enum Refusal {
+    /// The proof found this violation: an estimate of another kind may be right.
+    Wrong(String),
+    Failed(RejectReason),
+}
+
+impl Refusal {
+    pub fn failed(e: schedule::ScheduleError) -> Refusal {
+        Refusal::Failed(reject_reason(e))
+    }
+
+    pub fn reason(self, stage: &str) -> RejectReason {
+        match self {
+            Refusal::Wrong(violation) => unproved(stage, &violation),
+            Refusal::Failed(reason) => reason,
+        }
+    }
+}

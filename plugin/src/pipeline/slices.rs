@@ -1,7 +1,7 @@
 //! What slices of launches touch, for all kernels of a SCoP, proved. What is too costly to prove is launched
 //! as a whole.
 
-use crate::pipeline::reasons::{reject_reason, unproved};
+use crate::pipeline::reasons::Refusal;
 use pollyrs_schedule as schedule;
 use pollyrs_scop::{RejectReason, Scop};
 
@@ -9,16 +9,11 @@ use pollyrs_scop::{RejectReason, Scop};
 pub fn of(scop: &Scop, mapped: &schedule::MappedScop) -> Result<Vec<Option<schedule::Slices>>, RejectReason> {
     let mut all = Vec::new();
     for kernel in 0..mapped.kernels.len() {
-        let mut found = proved(scop, mapped, kernel, schedule::slices)?;
-        if found.is_err() {
-            found = proved(scop, mapped, kernel, schedule::slices_of_boxes)?;
-        }
-        match found {
-            Ok(slices) => all.push(slices),
-            Err(violation) => {
-                return Err(unproved("slices", &violation));
-            }
-        }
+        let found = match proved(scop, mapped, kernel, schedule::slices) {
+            Err(Refusal::Wrong(_)) => proved(scop, mapped, kernel, schedule::slices_of_boxes),
+            found => found,
+        };
+        all.push(found.map_err(|e| e.reason("slices"))?);
     }
     Ok(all)
 }
@@ -31,15 +26,15 @@ fn proved(
     mapped: &schedule::MappedScop,
     kernel: usize,
     estimate: Estimate,
-) -> Result<Result<Option<schedule::Slices>, String>, RejectReason> {
-    let Some(slices) = estimate(scop, mapped, kernel).map_err(reject_reason)? else { return Ok(Ok(None)) };
+) -> Result<Option<schedule::Slices>, Refusal> {
+    let Some(slices) = estimate(scop, mapped, kernel).map_err(Refusal::failed)? else { return Ok(None) };
     match schedule::legality::slices::check(scop, mapped, kernel, &slices) {
-        Ok(violations) => Ok(match violations.first().filter(|_| !schedule::planted::unproved()) {
-            Some(violation) => Err(violation.to_string()),
+        Ok(violations) => match violations.first().filter(|_| !schedule::planted::unproved()) {
+            Some(violation) => Err(Refusal::Wrong(violation.to_string())),
             None => Ok(Some(slices)),
-        }),
+        },
         // Without a proof it is launched as a whole.
-        Err(schedule::ScheduleError::Budget(_)) => Ok(Ok(None)),
-        Err(e) => Err(reject_reason(e)),
+        Err(schedule::ScheduleError::Budget(_)) => Ok(None),
+        Err(e) => Err(Refusal::failed(e)),
     }
 }
