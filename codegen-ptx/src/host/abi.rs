@@ -29,8 +29,14 @@ pub(crate) const ROWS: u32 = 8;
 pub(crate) const CHANGED: u32 = 16;
 pub(crate) const GUARDED: u32 = 64;
 pub(crate) const FAULT: u32 = 128;
+/// Of arrays that are held; objects have the bits from the shift on.
+pub(crate) const HELD: u32 = 32;
+pub(crate) const MASK_SHIFT: u32 = 8;
 /// Of arrays that are not held.
 pub(crate) const OWN: u32 = 256;
+
+/// All objects of a hold.
+pub const ALL_OBJECTS: u32 = u32::MAX;
 
 /// `PollyrsPart`.
 pub(crate) const PART_WORDS: u64 = 5;
@@ -78,6 +84,9 @@ mod tests {
             ("POLLYRS_ARRAY_ROWS", ROWS),
             ("POLLYRS_ARRAY_CHANGED", CHANGED),
             ("POLLYRS_ARRAY_GUARDED", GUARDED),
+            ("POLLYRS_ARRAY_HELD", HELD),
+            ("POLLYRS_ARRAY_MASK_SHIFT", MASK_SHIFT),
+            ("POLLYRS_ALL", ALL_OBJECTS),
             ("POLLYRS_ARRAY_FAULT", FAULT),
             ("POLLYRS_ARRAY_OWN", OWN),
             ("POLLYRS_INSPECT_DISTINCT", INSPECT_DISTINCT),

@@ -21,6 +21,8 @@
 //! of both NULLs: the caller's slot, and a table of what the function's objects are to the caller
 //! ([`known_table`]).
 
+pub use crate::host::abi::ALL_OBJECTS;
+use crate::host::abi::{HELD, MASK_SHIFT};
 use crate::ir::builder::Ir;
 use crate::ir::llvm::*;
 use inkwell::llvm_sys::LLVMOpcode;
@@ -32,13 +34,7 @@ const ENTER: &str = "pollyrs_rt_enter";
 const RETURN: &str = "pollyrs_rt_return";
 
 /// Objects that have a bit of their own in `PollyrsArray.flags`.
-pub const MAX_OBJECTS: usize = 24;
-/// `POLLYRS_ALL`.
-pub const ALL_OBJECTS: u32 = u32::MAX;
-
-/// `POLLYRS_ARRAY_HELD` and `POLLYRS_ARRAY_MASK_SHIFT`.
-const HELD: u32 = 32;
-const MASK_SHIFT: u32 = 8;
+pub const MAX_OBJECTS: usize = 32 - MASK_SHIFT as usize;
 
 /// The arrays of a SCoP that may stay on the device.
 #[derive(Clone, Copy)]
