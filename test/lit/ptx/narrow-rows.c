@@ -11,8 +11,8 @@
 typedef unsigned char byte;
 
 // LINE: .entry line_K0
-// LINE: ld.global.nc.v4.b32
-// LINE: st.global.v4.b32
+// LINE-COUNT-4: ld.global.nc.b32
+// LINE-COUNT-4: st.global.b32
 void line(long n, const byte *restrict x, byte *restrict y) {
   for (long i = 0; i < n; i++)
     y[i] = x[i] > 200 ? 255 : x[i] + 40;
