@@ -13,8 +13,8 @@ use crate::tiled::state::{KernelBuilder, Tiled, register, state};
 use pollyrs_isl as isl;
 use pollyrs_isl::AstExpr;
 use pollyrs_schedule::Tiling;
-use pollyrs_scop::{AccessKind, StmtId};
-use std::collections::BTreeMap;
+use pollyrs_scop::{Access, AccessKind, AccessValue, Scop, Statement, StmtId, ValueHandle};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The conditions of a tiling's guards, over the statements' iterators.
 pub(super) fn conditions(tiling: &Tiling) -> Result<BTreeMap<StmtId, AstExpr>> {
@@ -103,11 +103,11 @@ pub(super) fn minds_operands(k: &KernelBuilder<'_>) -> bool {
 }
 
 /// Whether some statement minds which operands it gets, so that no point may be computed with others than the
-/// program's: it divides integers, which may trap on a host, or it reports that `errno` would be set or that
-/// a check failed.
-pub fn minds_operands_of(scop: &pollyrs_scop::Scop) -> bool {
+/// program's: it divides integers, which may trap on a host, it reports that `errno` would be set or that a
+/// check failed, or what it reads of a cell that is written chooses an element, or how often a loop runs.
+pub fn minds_operands_of(scop: &Scop) -> bool {
     use inkwell::llvm_sys::LLVMOpcode::{LLVMCall, LLVMSDiv, LLVMSRem, LLVMUDiv, LLVMURem};
-    scop.statements.iter().any(reports_nan)
+    scop.statements.iter().any(|s| reports_nan(s) || is_steered(scop, s))
         || scop.statements.iter().flat_map(|s| &s.body).any(|i| {
             let v = host_value(*i);
             match v.opcode() {
@@ -116,6 +116,42 @@ pub fn minds_operands_of(scop: &pollyrs_scop::Scop) -> bool {
                 _ => false,
             }
         })
+}
+
+/// Whether a cell that the SCoP writes chooses elements of a statement, as in `x[i] = t[(int)x[i]]`, or is
+/// read by one with a loop. Other cells are read where they are, those of points in the box.
+fn is_steered(scop: &Scop, s: &Statement) -> bool {
+    let writes = |a: &Access, array| a.kind != AccessKind::Read && a.array == array;
+    let is_written = |array| scop.statements.iter().flat_map(|s| &s.accesses).any(|a| writes(a, array));
+    let read = s.accesses.iter().filter(|a| a.kind == AccessKind::Read && is_written(a.array));
+    let cells: Vec<ValueHandle> = read
+        .filter_map(|a| match a.value {
+            AccessValue::Instruction(v) | AccessValue::ScalarRead(v) => Some(v),
+            AccessValue::ScalarWrite(_) => None,
+        })
+        .collect();
+    if cells.is_empty() {
+        return false;
+    }
+    let loops = s.subregion.as_ref().is_some_and(|r| !r.loops.is_empty());
+    let chosen = s.accesses.iter().filter_map(|a| a.within.as_ref()).flat_map(|w| &w.values);
+    loops || is_made_of(s, chosen.map(|v| v.value).collect(), &cells)
+}
+
+/// Whether the statement computes one of the values from one of the cells.
+fn is_made_of(s: &Statement, mut values: Vec<ValueHandle>, cells: &[ValueHandle]) -> bool {
+    let body: BTreeSet<ValueHandle> = s.body.iter().copied().collect();
+    let mut seen = BTreeSet::new();
+    while let Some(v) = values.pop() {
+        if cells.contains(&v) {
+            return true;
+        }
+        if body.contains(&v) && seen.insert(v) {
+            let i = host_value(v);
+            values.extend((0..i.operand_count()).map(|at| handle_of(i.operand(at))));
+        }
+    }
+    false
 }
 
 /// What a store of `v` to a cell leaves there: the old value where the current instance does not exist.
