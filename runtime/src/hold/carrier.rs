@@ -7,10 +7,11 @@ use crate::base::abi::Scop;
 use crate::base::config::Config;
 use crate::base::error::Result;
 use crate::base::rows::Rows;
+use crate::base::shape::Shape;
 use crate::base::spans::Span;
-use crate::device::Queue;
 use crate::device::results::{self, Returning};
 use crate::device::snapshot::Snapshot;
+use crate::device::{Queue, buffer};
 use crate::process::nvtx::Range;
 use crate::process::{lines::ExecutionLine, profile};
 use crate::residency::{Back, Carrier};
@@ -22,6 +23,50 @@ pub struct Books<'a> {
     pub queue: &'a mut dyn Queue,
     pub snapshots: &'a mut BTreeMap<u64, Snapshot>,
     pub copying: &'a mut bool,
+}
+
+/// What the program sees of memory that has a snapshot, and that comes back later as well.
+struct Seen {
+    memory: u64,
+    offset: u64,
+    rows: Rows,
+    /// Row by row, as it is on the device.
+    bytes: Vec<u8>,
+}
+
+impl Books<'_> {
+    /// What belongs into snapshots once these results are stored: a later kernel may leave there what was
+    /// copied in at first, which then has to be stored again.
+    fn seen(&mut self, results: &[Back<'_>]) -> Result<Vec<Seen>> {
+        let mut all = Vec::new();
+        let kept = |back: &&Back<'_>| back.again && self.snapshots.contains_key(&back.memory);
+        for Back { memory, offset, result, rows, .. } in results.iter().filter(kept) {
+            let whole = Rows { bytes: result.bytes, count: [1; 3], stride: [0; 3] };
+            let rows = match result.shape {
+                Shape::Rows(rows) => rows,
+                _ => rows.unwrap_or(whole),
+            };
+            let mut bytes = buffer(rows.total())?;
+            let mut at = 0;
+            let copied = rows.planes(u64::MAX).try_for_each(|plane| {
+                // SAFETY: part of the memory; the buffer is as long as all rows.
+                let copied = unsafe {
+                    let to = bytes.as_mut_ptr().wrapping_add(at);
+                    self.queue.copy_plane_out(to, memory + offset, &rows, &plane)
+                };
+                at += (plane.rows * rows.bytes) as usize;
+                copied
+            });
+            let waited = self.queue.synchronize();
+            if copied.is_err() || waited.is_err() {
+                // The copy may be under way even after an error.
+                std::mem::forget(bytes);
+                return copied.and(waited).map(|()| all);
+            }
+            all.push(Seen { memory: *memory, offset: *offset, rows, bytes });
+        }
+        Ok(all)
+    }
 }
 
 impl Carrier<&'static Scop> for Books<'_> {
@@ -69,6 +114,7 @@ impl Carrier<&'static Scop> for Books<'_> {
     fn bring(&mut self, results: &[Back<'_>], writer: Option<&'static Scop>) -> Result<()> {
         let Some(scop) = writer else { return Ok(()) };
         let start = Instant::now();
+        let seen = self.seen(results)?;
         let _range = Range::open(|| format!("{}: to the host on demand", profile::title(scop)));
         let returning: Vec<Returning<'_>> = results
             .iter()
@@ -90,6 +136,12 @@ impl Carrier<&'static Scop> for Books<'_> {
         // SAFETY: the promise of who made this; shapes were checked when the executions began.
         let bytes = unsafe { back.bring(&returning) }?;
         *self.copying = false;
+        for Seen { memory, offset, rows, bytes } in seen {
+            let Some(snapshot) = self.snapshots.get_mut(&memory) else { continue };
+            for (row, at) in bytes.chunks(rows.bytes as usize).zip(rows.offsets()) {
+                snapshot[(offset + at) as usize..][..row.len()].copy_from_slice(row);
+            }
+        }
         if self.config.reports() {
             profile::report(self.config, &ExecutionLine::returned(scop, self.queue.label(), start, bytes));
         }

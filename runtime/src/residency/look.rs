@@ -5,8 +5,8 @@
 //! only another copy of everything to the device brings again.
 //!
 //! **Approach.** Of the results only the bytes that are looked at are stored to the program's memory. The
-//! books stay as they are: what is *lent* comes back as a whole later, where it stores the same to these
-//! bytes, since the program writes nothing of it before a release.
+//! books stay as they are: what is *lent* comes back as a whole later, since the program writes nothing of
+//! it before a release. What a snapshot has of these bytes is what was stored: a kernel may change them back.
 
 use super::{Back, Carrier, Dirty, Entry, Residency};
 use crate::base::error::Result;
