@@ -41,7 +41,7 @@ pub const BUGS: [(&str, &str); 23] = [
 
 /// Mistakes in the books of what stays on the device ([`crate::residency`]), which the exploration of all its
 /// states has to find.
-pub const MISTAKES: [(&str, &str); 22] = [
+pub const MISTAKES: [(&str, &str); 23] = [
     ("shared", "arrays of one execution share memory although one reads what the other writes"),
     ("copied-over", "results of windows do not come back before all of their range is copied in"),
     ("late-snapshot", "what is valid stays valid when a snapshot begins"),
@@ -56,6 +56,7 @@ pub const MISTAKES: [(&str, &str); 22] = [
     ("kept-written", "what the program writes stays on the device"),
     ("discarded", "what lies in a freed object and perhaps in another is forgotten"),
     ("looked-at", "results of which a part was looked at don't come back"),
+    ("seen-snapshot", "what was looked at is compared with what was copied in before"),
     ("looked-rows", "a look brings nothing of results in rows"),
     ("handed-over", "what the caller does not know stays"),
     ("united", "results that lie apart come back as one"),

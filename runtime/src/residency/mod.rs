@@ -138,7 +138,8 @@ pub trait Carrier<W> {
     /// Whether rows are copied faster than so many bytes.
     fn prefers(&self, rows: &Rows, bytes: u64) -> bool;
 
-    /// Stores results to the program's memory, with one wait for all. An error: nothing was stored.
+    /// Stores results to the program's memory, with one wait for all; what comes back again is what a
+    /// snapshot has from now on. An error: nothing was stored.
     fn bring(&mut self, results: &[Back<'_>], writer: Option<W>) -> Result<()>;
 }
 

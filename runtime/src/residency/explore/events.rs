@@ -63,6 +63,8 @@ pub enum Course {
     Succeeds,
     /// As well, but each store is of what is there.
     ChangesNothing,
+    /// As well, but each store is of what was there at the very beginning.
+    ChangesBack,
     /// After the launches.
     Fails,
     /// At so many operations of the carrier.
@@ -215,6 +217,10 @@ pub fn all() -> Vec<Event> {
             let what = What::Execution { arrays: arrays(), course };
             add(format!("{form:?} X[{from}..{to}] and Update Y: {name}{number}"), what);
         }
+    }
+    for (form, from, to) in [(Changed, 0, 6), (Rows, 0, 4), (Write, 0, 2), (WriteWindow, 0, 6)] {
+        let what = What::Execution { arrays: vec![x(form, from, to)], course: Course::ChangesBack };
+        add(format!("{form:?} X[{from}..{to}]: changes back"), what);
     }
     let host = |depth, read, write, reads: (u64, u64), writes: Vec<u64>| What::Host {
         depth,

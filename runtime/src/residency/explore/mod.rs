@@ -11,7 +11,7 @@
 //! the books do not say. A reference does the same on one memory, as if everything were copied around each
 //! execution. After each event all invariants of the books are looked at, byte for byte. States are told
 //! apart by what matters of them: the books, and of each byte which of its copies are the same. Written
-//! values are always new ones, but where an execution stores what is there already.
+//! values are always new ones, but where an execution stores what is there already, or was at first.
 //!
 //! The search is by breadth, so that the first sequence that fails is a shortest one. Nothing here depends on
 //! a clock.

@@ -6,6 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use super::events::{Access, BASE, BYTES, Course, Event, What, X, Y, Z};
 use crate::base::abi::Array;
 use crate::base::error::{Error, Result};
+use crate::base::planted::skips;
 use crate::base::rows::Rows;
 use crate::base::shape::Shape;
 use crate::base::spans::Span;
@@ -80,6 +81,11 @@ fn bytes_of(start: u64, bytes: u64, shape: &Shape) -> Vec<u64> {
         }
         _ => (start..start + bytes).collect(),
     }
+}
+
+/// What a byte of the program's memory is at first.
+fn first_value(at: usize) -> u32 {
+    at as u32 + 1
 }
 
 fn index(address: u64) -> usize {
@@ -166,6 +172,16 @@ impl Carrier<()> for Memory {
                 }
             }
         }
+        for Back { memory, offset, result, rows, .. } in results.iter().filter(|back| back.again) {
+            let shape = rows.map_or(result.shape.clone(), Shape::Rows);
+            for address in bytes_of(result.start, result.bytes, &shape) {
+                let (block, first) = self.block(memory + offset);
+                let at = first + (address - result.start) as usize;
+                if let Some(before) = block.snapshot.as_mut().filter(|_| !skips("seen-snapshot")) {
+                    before[at] = block.bytes[at];
+                }
+            }
+        }
         // Some results may overlap.
         for Back { memory, offset, result, .. } in results.iter().filter(|back| !back.again) {
             for address in bytes_of(result.start, result.bytes, &result.shape) {
@@ -216,7 +232,7 @@ impl World {
     }
 
     fn with(residency: Residency<()>) -> World {
-        let values = std::array::from_fn(|at| at as u32 + 1);
+        let values = std::array::from_fn(first_value);
         let memory = Memory { host: values, ..Memory::default() };
         let last = BYTES as u32;
         World { residency, memory, truth: values, last, depth: 0, touches: false }
@@ -479,8 +495,11 @@ impl World {
         }
         for placed in &all {
             for &byte in &placed.access.writes {
-                let same = course == Course::ChangesNothing && placed.array.needs_values();
-                let value = if same { self.truth[byte as usize] } else { self.fresh() };
+                let value = match course {
+                    Course::ChangesNothing if placed.array.needs_values() => self.truth[byte as usize],
+                    Course::ChangesBack => first_value(byte as usize),
+                    _ => self.fresh(),
+                };
                 let (block, at) =
                     self.memory.block(placed.device + (BASE + byte - placed.array.start as u64));
                 (block.bytes[at], block.lent[at]) = (value, true);
