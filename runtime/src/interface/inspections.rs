@@ -39,7 +39,7 @@ fn noted(rows: Rows, (first, last, step): (*const c_void, *const c_void, i64), u
     if registry::config().check.copies
         && let Some(steps) = (last.addr() as u64).wrapping_sub(first.addr() as u64).checked_div(step as u64)
     {
-        between::note(rows, steps + 1, unit);
+        between::note(rows, steps.saturating_add(1), unit);
     }
     rows
 }
