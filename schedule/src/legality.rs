@@ -45,6 +45,7 @@
 //! Nothing of the scheduler or of the mapping is used here.
 
 use crate::mapped::{MappedKernel, MappedScop, Placement};
+use crate::names::names;
 use crate::{Dependences, Result, budgeted, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, ArrayId, Scop};
@@ -492,11 +493,6 @@ impl Checker<'_> {
         }
         Ok(())
     }
-}
-
-/// `prefix0, prefix1, ...`
-fn names(prefix: &str, n: usize) -> Vec<String> {
-    (0..n).map(|i| format!("{prefix}{i}")).collect()
 }
 
 /// `[p, q] -> { [x0, x1] : x0 = p and x1 = q }` as text.

@@ -1,5 +1,6 @@
 //! A SCoP mapped to the device: what the mapping produces, the checker proves and code generation reads.
 
+use crate::names::{Mark, Tuple};
 use crate::task::{TaskMemory, Update};
 use pollyrs_isl as isl;
 
@@ -62,7 +63,7 @@ pub struct MappedKernel {
     /// What the threads of a block have to do with each other.
     pub mode: Mode,
     /// Cells that stay in a register while a loop runs: what the marks in `schedule` say whose names begin
-    /// with [`PROMOTED`].
+    /// with [`Mark::Promoted`].
     pub promotions: Vec<Promotion>,
     /// Reads, by statement and index of the access, whose cell no instance of the launch has written before:
     /// code may load earlier than it says.
@@ -298,33 +299,12 @@ pub const FEW_THREADS: u32 = 64;
 /// an iteration; or it leaves it in memory.
 #[derive(Clone, Debug)]
 pub struct Promotion {
-    /// The mark's name.
-    pub mark: String,
+    /// What is above the loop.
+    pub mark: Mark,
     /// The only statement beneath it.
     pub statement: pollyrs_scop::StmtId,
     /// Indices of the statement's accesses to the cell.
     pub accesses: Vec<usize>,
-}
-
-/// How the names of marks in [`MappedKernel::schedule`] begin that [`Promotion`]s belong to.
-pub const PROMOTED: &str = "register";
-
-/// The mark in [`MappedKernel::schedule`] above loops whose iterations, for fixed values of all loops around
-/// it, don't depend on each other: a thread may load for some of them before it stores the first.
-pub const TOGETHER: &str = "together";
-
-/// The tuple of barriers in [`MappedKernel::schedule`].
-pub const BARRIER: &str = "_barrier";
-/// The tuple of waits for other blocks in [`MappedKernel::schedule`], of kernels whose blocks are tasks of a
-/// graph.
-pub const WAIT: &str = "_wait";
-/// The tuple of the points where windows move, in [`MappedKernel::schedule`].
-pub const ENTER: &str = "_enter";
-
-/// Whether a tuple of a thread's schedule is one of the SCoP's statements; all others start like no statement
-/// does.
-pub fn is_statement(tuple: &str) -> bool {
-    !tuple.starts_with('_')
 }
 
 /// A box of an array in shared memory, while a block runs the steps that are equal but for their last
@@ -339,7 +319,7 @@ pub fn is_statement(tuple: &str) -> bool {
 pub struct Window {
     pub array: pollyrs_scop::ArrayId,
     /// The tuple of the copies.
-    pub copy: String,
+    pub copy: Tuple,
     /// The smallest subscripts in the window: `[params, _h*, _b*] -> { _enter[p] -> [s] }`, one for each
     /// dimension of the array.
     pub lower: Vec<isl::PwAff>,
@@ -473,7 +453,7 @@ pub struct RegisterCell {
 #[derive(Clone, Debug)]
 pub struct OperandTile {
     /// The tuple of the copy in [`Tiling::schedule`].
-    pub name: String,
+    pub name: Tuple,
     /// `{ S[i] -> _copy0[c] }`: the copy whose buffers an instance reads.
     pub reads: isl::UnionMap,
     /// Iterations of a full strip.

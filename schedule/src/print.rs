@@ -189,7 +189,7 @@ impl fmt::Display for TaskMemory {
             writeln!(f, "    copied {}", s.at.copied)?;
         }
         for u in &self.updates {
-            writeln!(f, "  update {} place {}", u.name, u.place)?;
+            writeln!(f, "  update {} place {}", u.tuple(), u.place)?;
             writeln!(f, "    points {}", u.points)?;
             writeln!(f, "    times {}", u.times)?;
             for o in &u.operands {

@@ -12,15 +12,9 @@
 //! is loaded, gets its values for rising times, and is stored; points depend on none of each other, so that
 //! threads may have them in any order.
 
+use crate::names::{Mark, Tuple, names};
 use pollyrs_isl as isl;
 use pollyrs_scop::{ArrayId, StmtId};
-
-/// The tuple of the copies to stages in [`crate::MappedKernel::schedule`].
-pub const STAGE: &str = "_stage";
-/// How the tuples of updates begin there, and the marks around their instances, which code leaves out.
-pub const UPDATE: &str = "_update";
-/// The parameter that stands for the step in [`Update::points`] and [`Update::times`].
-pub const AT_STEP: &str = "_k";
 
 /// Nothing of it: all elements are in memory, and threads run instances one by one.
 #[derive(Clone, Debug, Default)]
@@ -62,8 +56,8 @@ pub struct Stage {
 /// A step of a block whose instances are products, or what runs like them.
 #[derive(Clone, Debug)]
 pub struct Update {
-    /// The tuple and the mark (`_update0`): `name[K]`, the same in all threads of a block.
-    pub name: String,
+    /// Of the tuple and the mark (`_update0`): `_update0[K]`, the same in all threads of a block.
+    pub number: usize,
     pub statement: StmtId,
     /// `[params, _h*] -> { S[i] }`
     pub instances: isl::UnionSet,
@@ -78,6 +72,17 @@ pub struct Update {
     pub points: isl::Set,
     /// `[params, _h*, _b*, _k] -> { [t] }`, without holes.
     pub times: isl::Set,
+}
+
+impl Update {
+    pub fn tuple(&self) -> Tuple {
+        Tuple::Update(self.number)
+    }
+
+    /// What is around its instances, which code leaves out.
+    pub fn mark(&self) -> Mark {
+        Mark::Update(self.number)
+    }
 }
 
 /// Another read of an [`Update`].
@@ -118,10 +123,6 @@ impl TileBox {
             _ => 1,
         }
     }
-}
-
-fn names(prefix: &str, n: usize) -> Vec<String> {
-    (0..n).map(|i| format!("{prefix}{i}")).collect()
 }
 
 /// Whether the values of a coordinate have no holes.

@@ -63,7 +63,7 @@ impl Tree {
         Tree::Band(Band { members, permutable: false, coincident, child: Box::new(self) })
     }
 
-    pub fn marked(self, name: &str) -> Tree {
+    pub fn marked(self, name: impl std::fmt::Display) -> Tree {
         Tree::Mark(name.to_string(), Box::new(self))
     }
 

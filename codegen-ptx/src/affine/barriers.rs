@@ -3,8 +3,9 @@
 //! the schedule are the same for them, as `bar.sync` needs, and what lies between two of them.
 
 use crate::Result;
+use crate::affine::nodes::tuple_of;
 use pollyrs_isl as isl;
-use pollyrs_schedule::{BARRIER, STAGE, UPDATE};
+use pollyrs_schedule::{Param, Tuple};
 use std::collections::BTreeSet;
 
 /// Whether no loop and no condition around a barrier mentions a thread: then all threads of a block meet at
@@ -87,7 +88,7 @@ fn since_barrier(
         }
         isl::AstNodeType::User => {
             let name = node.user_expr()?.arg(0)?.id()?.name();
-            if name.starts_with(pollyrs_schedule::BARRIER) {
+            if Tuple::of(&name) == Some(Tuple::Barrier) {
                 return Ok(BTreeSet::new());
             }
             let mut names = before;
@@ -117,9 +118,8 @@ fn has_barrier(node: &isl::AstNode) -> Result<bool> {
         }
         isl::AstNodeType::For => has_barrier(&node.for_body()?)?,
         isl::AstNodeType::User => {
-            let name = node.user_expr()?.arg(0)?.id()?.name();
             // The threads of a block have an update together.
-            [BARRIER, STAGE, UPDATE].iter().any(|all| name.starts_with(all))
+            matches!(tuple_of(node)?, Some(Tuple::Barrier | Tuple::Fill | Tuple::Update(_)))
         }
     })
 }
@@ -129,7 +129,7 @@ fn has_barrier(node: &isl::AstNode) -> Result<bool> {
 fn mentions_thread(e: &isl::AstExpr) -> Result<bool> {
     Ok(match e.expr_type()? {
         isl::AstExprType::Int => false,
-        isl::AstExprType::Id => e.id()?.name().starts_with("_t"),
+        isl::AstExprType::Id => matches!(Param::of(&e.id()?.name()), Some(Param::Thread(_))),
         isl::AstExprType::Op => {
             for i in 0..e.n_arg()? as i32 {
                 if mentions_thread(&e.arg(i)?)? {
@@ -157,7 +157,7 @@ mod tests {
             ),
             (
                 "{ S[i] -> [i, 0] : 0 <= i < 9; _barrier[i] -> [i, 1] : 0 <= i < 9; R[i] -> [i, 2] : 0 <= i < 9;
-                   _barrier_again[i] -> [i, 3] : 0 <= i < 9 }",
+                   _barrier[i, 0] -> [i, 3] : 0 <= i < 9 }",
                 false,
             ),
             // Not all executions have the barrier: alone under its condition, in a loop that may have no

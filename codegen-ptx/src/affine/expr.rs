@@ -354,7 +354,7 @@ pub(crate) fn pw_aff_expr(f: &isl::PwAff, context: Option<&isl::Set>) -> Result<
 
 /// The name of the parameter that stands for dimension `d` of a statement's domain in [`parameterize`].
 pub(crate) fn iterator_name(d: u32) -> String {
-    format!("_i{d}")
+    pollyrs_schedule::Param::Iterator(d as usize).to_string()
 }
 
 /// `[params] -> { S[i...] -> [v] }` as a function of parameters alone: dimension `d` of the domain becomes

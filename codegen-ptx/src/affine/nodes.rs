@@ -7,22 +7,45 @@ use crate::ir::builder::Ir;
 use crate::ir::error::{Result, internal};
 use crate::ir::llvm::*;
 use pollyrs_isl::{AstExpr, AstExprType, AstNode, AstNodeType, AstOp};
+use pollyrs_schedule::{Mark, Tuple};
 
-/// What to do at a user node: the emitter, the tuple's name, the values of its dimensions. It may give a
+/// What a [`UserFn`] is called for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event<'a> {
+    /// An instance of a statement, or a launch of a kernel, by its name.
+    Instance(&'a str),
+    /// What mapping has put between instances.
+    Between(Tuple),
+    /// Ahead of the first pass of a group ([`GroupFn`](crate::affine::walk::GroupFn)).
+    First,
+    /// Between its passes.
+    Exactly,
+    /// Ahead of the last pass.
+    Again,
+    /// Behind all passes.
+    End,
+    /// Ahead of each user node of a flat group, with the value of its conditions.
+    Where,
+    /// Ahead of a loop with a promoted cell, with the iterators of the first instance.
+    Promoted(Mark),
+    /// Behind this loop.
+    Done,
+}
+
+/// What to do at a user node: the emitter, what it is, the values of its dimensions. It may give a
 /// block in which the code behind the block of the AST that the node is in goes on: what follows in that one
 /// is left where the builder is.
-pub type UserFn<'f, 'e> = dyn FnMut(&mut ExprEmitter<'e>, &str, &[Value]) -> Result<Option<Block>> + 'f;
+pub type UserFn<'f, 'e> = dyn FnMut(&mut ExprEmitter<'e>, Event<'_>, &[Value]) -> Result<Option<Block>> + 'f;
 
-/// Names for [`UserFn`] of what comes ahead of groups, between their passes and behind them
-/// ([`GroupFn`](crate::affine::walk::GroupFn)).
-pub const FIRST: &str = "_first";
-pub const EXACTLY: &str = "_exactly";
-pub const AGAIN: &str = "_again";
-pub const END: &str = "_end";
-pub const WHERE: &str = "_where";
+/// What a user node is.
+pub(crate) fn event(name: &str) -> Event<'_> {
+    Tuple::of(name).map_or(Event::Instance(name), Event::Between)
+}
 
-/// The call of [`UserFn`] behind the loop.
-pub(crate) const DONE: &str = "_promoted";
+/// The tuple of a user node that is no instance.
+pub(crate) fn tuple_of(node: &AstNode) -> Result<Option<Tuple>> {
+    Ok(Tuple::of(&node.user_expr()?.arg(0)?.id()?.name()))
+}
 
 /// The one user node that each iteration of a loop's body reaches.
 pub(crate) fn only_user(body: &AstNode) -> Result<Option<AstNode>> {
@@ -69,7 +92,7 @@ pub(crate) fn emit_user<'e>(
     for i in 1..call.n_arg()? {
         args.push(expr.emit_int(&call.arg(i as i32)?)?);
     }
-    user(expr, &name, &args)
+    user(expr, event(&name), &args)
 }
 
 /// The largest value that `cond` allows. isl's option `atomic_upper_bound` makes every condition `i <= e` or

@@ -1,5 +1,5 @@
-//! Nests of one or two loops beneath the mark [`TOGETHER`](pollyrs_schedule::TOGETHER), of which a thread
-//! executes some instances at once: it loads and computes for all of them before it stores the first.
+//! Nests of one or two loops beneath the mark [`Together`](pollyrs_schedule::Mark::Together), of which a
+//! thread executes some instances at once: it loads and computes for all of them before it stores the first.
 //!
 //! ```text
 //! for c in steps of n s                  rows c, c + s, ..: in place of one that there is not comes another one
@@ -17,7 +17,7 @@
 
 use crate::CodegenError;
 use crate::affine::expr::ExprEmitter;
-use crate::affine::nodes::{AGAIN, END, FIRST, UserFn, emit_user, last_value};
+use crate::affine::nodes::{Event, UserFn, emit_user, last_value};
 use crate::ir::builder::Ir;
 use crate::ir::error::{Result, internal};
 use crate::ir::llvm::*;
@@ -195,7 +195,7 @@ impl Lines {
         let o = ir.phi(ir.i64_type(), &[(zero, before)]);
         let round = self.round(ir, expr, o, (step, columns.max(1)));
         let names = expr.names.clone();
-        for pass in [FIRST, AGAIN] {
+        for pass in [Event::First, Event::Again] {
             user(expr, pass, &[])?;
             for [row, column] in &round {
                 if let (Some(outer), Some(row)) = (&nest.outer, row) {
@@ -210,7 +210,7 @@ impl Lines {
                 expr.names.clone_from(&names);
             }
         }
-        user(expr, END, &[])?;
+        user(expr, Event::End, &[])?;
         let next = ir.add(o, ir.int(i64::from(columns.max(1)) * step));
         let more = self.any(ir, next);
         ir.add_incoming(o, next, ir.block());

@@ -12,7 +12,7 @@
 use crate::CodegenError;
 use crate::affine::expr::ExprEmitter;
 use crate::affine::nodes;
-pub use crate::affine::nodes::{AGAIN, END, EXACTLY, FIRST, UserFn, WHERE};
+pub use crate::affine::nodes::{Event, UserFn};
 use crate::affine::nodes::{emit_user, last_value};
 use crate::affine::turns;
 use crate::ir::builder::Ir;
@@ -20,11 +20,12 @@ use crate::ir::llvm::*;
 use crate::ir::marks;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE};
 use pollyrs_isl::{AstExprType, AstNode, AstNodeType};
+use pollyrs_schedule::Mark;
 use pollyrs_schedule::planted::planted;
-use pollyrs_schedule::{PROMOTED, TOGETHER, UPDATE};
 
-/// The group of nodes that begins a list: such a group is emitted twice, with calls of [`UserFn`] by the
-/// names [`FIRST`], [`AGAIN`] and [`END`] ahead of both and behind (see also [`Group::exactly`]).
+/// The group of nodes that begins a list: such a group is emitted twice, with calls of [`UserFn`] for
+/// [`Event::First`], [`Event::Again`] and [`Event::End`] ahead of both and behind (see also
+/// [`Group::exactly`]).
 pub type GroupFn<'f> = dyn Fn(&[AstNode]) -> Result<Group, CodegenError> + 'f;
 
 /// See [`GroupFn`].
@@ -33,14 +34,14 @@ pub struct Group {
     /// Nodes; none where no group begins.
     pub len: usize,
     /// The first time, all user nodes are reached, whatever the conditions around them say; each comes behind
-    /// a call by the name [`WHERE`] with the value of these. The second time each has a branch of its own,
+    /// a call for [`Event::Where`] with the value of these. The second time each has a branch of its own,
     /// which may become a predicate ([`predicate`]). There is no loop in the group.
     pub flat: bool,
-    /// In between there is a call by the name [`EXACTLY`]. If it gives a block, the group is emitted where
+    /// In between there is a call for [`Event::Exactly`]. If it gives a block, the group is emitted where
     /// the builder is then, once more as the first time, and goes on in that block.
     pub exactly: bool,
-    /// Of a node with the mark [`TOGETHER`]: rows and columns of its nest that are a group ([`turns`]), if
-    /// that is more than one instance.
+    /// Of a node with the mark [`Mark::Together`]: rows and columns of its nest that are a group ([`turns`]),
+    /// if that is more than one instance.
     pub at_once: [u32; 2],
 }
 
@@ -73,16 +74,16 @@ pub fn emit_in_groups<'e>(
                 let found = groups(rest)?;
                 let (group, after) = rest.split_at(found.len.min(rest.len()));
                 if !group.is_empty() {
-                    for pass in [FIRST, EXACTLY, AGAIN] {
-                        if pass == EXACTLY && !found.exactly {
+                    for pass in [Event::First, Event::Exactly, Event::Again] {
+                        if pass == Event::Exactly && !found.exactly {
                             continue;
                         }
                         let join = user(expr, pass, &[])?;
-                        if pass == EXACTLY && join.is_none() {
+                        if pass == Event::Exactly && join.is_none() {
                             continue;
                         }
                         for child in group {
-                            let stores = (pass == AGAIN).then_some(function);
+                            let stores = (pass == Event::Again).then_some(function);
                             match found.flat {
                                 true => emit_flat(ir, expr, child, (ir.bool(true), stores), user)?,
                                 false => emit_ast(ir, function, expr, child, user)?,
@@ -93,7 +94,7 @@ pub fn emit_in_groups<'e>(
                             ir.at_end(join);
                         }
                     }
-                    user(expr, END, &[])?;
+                    user(expr, Event::End, &[])?;
                     rest = after;
                     continue;
                 }
@@ -110,12 +111,12 @@ pub fn emit_in_groups<'e>(
             Ok(())
         }
         AstNodeType::Mark => {
-            let (mark, child) = (node.mark_id()?.name(), node.mark_node()?);
+            let (mark, child) = (Mark::of(&node.mark_id()?.name()), node.mark_node()?);
             // All of it was done by the node ahead.
-            if mark.starts_with(UPDATE) {
+            if let Some(Mark::Update(_)) = mark {
                 return Ok(());
             }
-            if mark == TOGETHER
+            if mark == Some(Mark::Together)
                 && let Some(nest) = turns::nest(&child)?
             {
                 let at_once = groups(std::slice::from_ref(node))?.at_once;
@@ -123,9 +124,11 @@ pub fn emit_in_groups<'e>(
                     return turns::emit(ir, function, expr, (&nest, at_once), user);
                 }
             }
-            match mark.starts_with(PROMOTED) && nodes::is_plain_loop(&child)? {
-                true => emit_for(ir, function, expr, (&child, Some(&mark)), user, groups),
-                false => emit_in_groups(ir, function, expr, &child, user, groups),
+            match mark {
+                Some(Mark::Promoted(_)) if nodes::is_plain_loop(&child)? => {
+                    emit_for(ir, function, expr, (&child, mark), user, groups)
+                }
+                _ => emit_in_groups(ir, function, expr, &child, user, groups),
             }
         }
         AstNodeType::If => emit_if(ir, function, expr, node, user, groups),
@@ -169,7 +172,7 @@ fn emit_flat<'e>(
             let mut after = None;
             match stores {
                 None => {
-                    user(expr, WHERE, &[condition])?;
+                    user(expr, Event::Where, &[condition])?;
                 }
                 // Where it always happens, its stores may wait for others.
                 Some(_) if is_true(condition) => {}
@@ -223,13 +226,13 @@ fn emit_if<'e>(
     Ok(())
 }
 
-/// A loop; with a mark, [`UserFn`] is called by the mark's name for the first instance ahead of the
-/// iterations, if there are any, and by [`nodes::DONE`] behind them.
+/// A loop; with a mark, [`UserFn`] is called with the mark for the first instance ahead of the iterations, if
+/// there are any, and with [`Event::Done`] behind them.
 fn emit_for<'e>(
     ir: &Ir,
     function: Value,
     expr: &mut ExprEmitter<'e>,
-    (node, mark): (&AstNode, Option<&str>),
+    (node, mark): (&AstNode, Option<Mark>),
     user: &mut UserFn<'_, 'e>,
     groups: &GroupFn<'_>,
 ) -> Result<(), CodegenError> {
@@ -269,7 +272,7 @@ fn emit_for<'e>(
         let outer = expr.names.clone();
         expr.names.insert(name.clone(), init);
         let instance = nodes::instance(expr, &node.for_body()?)?;
-        user(expr, mark, &instance)?;
+        user(expr, Event::Promoted(mark), &instance)?;
         expr.names = outer;
         ir.br(body);
         before = ir.block();
@@ -285,7 +288,7 @@ fn emit_for<'e>(
     ir.cond_br(ir.icmp(LLVMIntEQ, counter, end), exit, body);
     if mark.is_some() {
         ir.at_end(exit);
-        user(expr, nodes::DONE, &[])?;
+        user(expr, Event::Done, &[])?;
         ir.br(after);
     }
     ir.at_end(after);

@@ -362,8 +362,9 @@ impl<'c> Code<'c> {
         let ast = isl::AstBuild::from_context(scop.context.clone())?.node_from_schedule(host)?;
         let ranges: Vec<_> = arrays.iter().copied().zip(checks.ranges.iter().copied()).collect();
         let launcher = Launcher { plan, entry, slots, function, launch, run, ranges: &ranges };
-        walk::emit_ast(ir, function, expr, &ast, &mut |expr, name, args| {
-            emit_launch(ir, expr, &launcher, name, args).map(|()| None)
+        walk::emit_ast(ir, function, expr, &ast, &mut |expr, event, args| match event {
+            walk::Event::Instance(name) => emit_launch(ir, expr, &launcher, name, args).map(|()| None),
+            _ => internal(format!("{event:?} among launches")),
         })
     }
 

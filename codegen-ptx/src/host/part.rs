@@ -27,7 +27,8 @@ use crate::ir::llvm::*;
 use crate::kernel::module::{KernelInfo, ScalarArg};
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use pollyrs_isl as isl;
-use pollyrs_schedule::{Ends, Parts, SLICE};
+use pollyrs_schedule::Param::Border;
+use pollyrs_schedule::{Ends, Parts};
 use pollyrs_scop::{ArrayId, Scop};
 
 /// What a part touches and writes of an array: `PollyrsPart`.
@@ -139,12 +140,12 @@ fn bounds(
 ) -> Result<[Value; 2]> {
     let size = ir.int(scop.array(id).elem.bytes() as i64);
     let mut end = |at: Value, element: &isl::PwMultiAff, when: &isl::Set| -> Result<_> {
-        let outer = expr.names.insert(SLICE.into(), at);
+        let outer = expr.names.insert(Border.to_string(), at);
         let some = expr.emit_set(when)?;
         let (offset, overflow) = linear_offset(ir, expr, scop, id, element)?;
         match outer {
-            Some(value) => expr.names.insert(SLICE.into(), value),
-            None => expr.names.remove(SLICE),
+            Some(value) => expr.names.insert(Border.to_string(), value),
+            None => expr.names.remove(&Border.to_string()),
         };
         Ok((some, offset, overflow))
     };

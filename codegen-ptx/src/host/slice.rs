@@ -24,7 +24,8 @@ use crate::ir::error::Result;
 use crate::ir::llvm::*;
 use crate::kernel::module::{KernelInfo, ScalarArg};
 use inkwell::llvm_sys::LLVMIntPredicate::*;
-use pollyrs_schedule::{SLICE, SlicedArray, Slices};
+use pollyrs_schedule::Param::Border;
+use pollyrs_schedule::{SlicedArray, Slices};
 use pollyrs_scop::{ArrayId, Scop};
 
 /// The launch of kernel number `k`; `grid` has lower bound and extent of each dimension, and `blocks` is the
@@ -67,7 +68,7 @@ pub(crate) fn emit(
     let next = ir.add(index, ir.int(1));
     let to = ir.smin(ir.mul(ir.udiv(ir.mul(units, next), n), ir.int(unit)), count);
     ir.store(ir.mul(from, inner), ir.byte_offset(slots.scalars, ir.int(8 * scalar as i64)));
-    let outer = expr.names.insert(SLICE.into(), ir.add(lower, to));
+    let outer = expr.names.insert(Border.to_string(), ir.add(lower, to));
     let done_at = ir.byte_offset(slots.slices, ir.int(8 * ranges.len() as i64));
     for (at, (id, range)) in ranges.iter().enumerate() {
         let offset = ir.int(8 * at as i64);
@@ -79,8 +80,8 @@ pub(crate) fn emit(
         ir.store(done, ir.byte_offset(done_at, offset));
     }
     match outer {
-        Some(value) => expr.names.insert(SLICE.into(), value),
-        None => expr.names.remove(SLICE),
+        Some(value) => expr.names.insert(Border.to_string(), value),
+        None => expr.names.remove(&Border.to_string()),
     };
     let blocks = ir.mul(ir.sub(to, from), inner);
     ir.call(ir.void_type(), part, &[run, number, blocks, slots.scalars, slots.slices, done_at]);
@@ -94,7 +95,7 @@ pub(crate) fn emit(
     Ok(())
 }
 
-/// How many bytes of an array's range the tiles below [`SLICE`] need, and how many nobody touches any more.
+/// How many bytes of an array's range the tiles below [`Border`] need, and how many nobody touches any more.
 fn bounds(
     ir: &Ir,
     expr: &mut ExprEmitter<'_>,

@@ -34,7 +34,7 @@
 //! ```
 
 use crate::affine::expr::ExprEmitter;
-use crate::affine::walk::emit_in_groups;
+use crate::affine::walk::{Event, emit_in_groups};
 use crate::ir::builder::Ir;
 use crate::ir::calls::verify;
 use crate::ir::error::{CodegenError, Result};
@@ -52,7 +52,7 @@ use crate::statement::errno;
 use crate::tiled::emit;
 use pollyrs_isl as isl;
 use pollyrs_schedule::planted::planted;
-use pollyrs_schedule::{MappedKernel, MappedScop, Placement, ScheduleTree, Tree, UPDATE};
+use pollyrs_schedule::{MappedKernel, MappedScop, Mark, Placement, ScheduleTree, Tree, Tuple};
 use pollyrs_scop::{ArrayId, Scop};
 
 /// Builds the kernels of a mapped SCoP.
@@ -138,8 +138,8 @@ fn build_kernel(
         if let Some(task) = k.task.as_ref().filter(|_| planted("graph-signal")) {
             tasks::signal(&k, task.flags, task.own, task.thread);
         }
-        let mut element = |emit: &mut ExprEmitter<'_>, name: &str, iterators: &[Value]| {
-            if name == pollyrs_schedule::ENTER {
+        let mut element = |emit: &mut ExprEmitter<'_>, event: Event<'_>, iterators: &[Value]| {
+            if event == Event::Between(Tuple::Enter) {
                 window::enter(&mut k, emit, iterators)?;
                 return match &full {
                     Some(tree) => element::branch_to_full(&mut k, draft, emit, tree, iterators),
@@ -149,10 +149,10 @@ fn build_kernel(
                     }
                 };
             }
-            if promotion::element(&mut k, emit, name, iterators)? {
+            if promotion::element(&mut k, emit, event, iterators)? {
                 return Ok(None);
             }
-            element::emit_element(&mut k, emit, name, iterators)
+            element::emit_element(&mut k, emit, event, iterators)
         };
         let groups = |nodes: &[isl::AstNode]| groups::in_general(kernel, scop, nodes);
         emit_in_groups(ir, draft, &mut emit, &tree, &mut element, &groups)?;
@@ -191,7 +191,7 @@ fn one_by_one(schedule: &isl::Schedule) -> Result<isl::Schedule> {
     fn plain(tree: Tree) -> Tree {
         match tree {
             Tree::Leaf => Tree::Leaf,
-            Tree::Mark(name, child) if name.starts_with(UPDATE) => plain(*child),
+            Tree::Mark(name, child) if matches!(Mark::of(&name), Some(Mark::Update(_))) => plain(*child),
             Tree::Mark(name, child) => Tree::Mark(name, Box::new(plain(*child))),
             Tree::Band(b) => {
                 let child = Box::new(plain((*b.child).clone()));

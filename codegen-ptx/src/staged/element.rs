@@ -1,7 +1,7 @@
 //! The elements of a thread's schedule: what a tuple's name says is emitted by the module that it belongs to.
 
 use crate::affine::expr::ExprEmitter;
-use crate::affine::walk;
+use crate::affine::walk::{self, Event};
 use crate::ir::error::{Result, internal};
 use crate::ir::llvm::*;
 use crate::ops::{copies, tasks};
@@ -9,58 +9,56 @@ use crate::staged::state::KernelBuilder;
 use crate::staged::window::{copies_without_waiting, copy, forget, is_full, passing};
 use crate::staged::{boxes, groups, prefetch, update};
 use pollyrs_isl as isl;
+use pollyrs_schedule::Tuple;
 
 /// Emits an element of a thread's schedule.
 pub(crate) fn emit_element(
     k: &mut KernelBuilder<'_>,
     emit: &ExprEmitter<'_>,
-    name: &str,
+    event: Event<'_>,
     iterators: &[Value],
 ) -> Result<Option<Block>> {
-    if name == walk::EXACTLY {
-        return groups::exactly(k);
-    }
-    if groups::mark(k, name, iterators)? {
-        return Ok(None);
-    }
-    if name.starts_with(pollyrs_schedule::BARRIER) {
-        if pollyrs_schedule::planted::planted("step-barrier") {
-            return Ok(None);
+    let ir = k.ir;
+    match event {
+        Event::Exactly => return groups::exactly(k),
+        Event::First | Event::Where | Event::Again | Event::End => groups::pass(k, event, iterators)?,
+        Event::Between(Tuple::Barrier) => barrier(k)?,
+        Event::Between(Tuple::Fill) => boxes::stages(k)?,
+        Event::Between(Tuple::Update(number)) => {
+            let Some(step) = iterators.first() else { return internal("an update without a step") };
+            if boxes::are_updates(k) {
+                update::emit(k, emit, number, *step)?;
+            }
         }
-        k.has_barrier = true;
-        if copies_without_waiting(k.kernel()?)? {
-            copies::commit(k);
-            copies::wait(k, 0);
-        }
-        k.abstract_call(crate::ir::intrinsics::BARRIER, k.ir.void_type());
-        return Ok(None);
-    }
-    if name == pollyrs_schedule::STAGE {
-        boxes::stages(k)?;
-        return Ok(None);
-    }
-    if name.starts_with(pollyrs_schedule::UPDATE) {
-        let Some(step) = iterators.first() else { return internal("an update without a step") };
-        if boxes::are_updates(k) {
-            update::emit(k, emit, name, *step)?;
-        }
-        return Ok(None);
-    }
-    if name == pollyrs_schedule::WAIT {
-        let Some(task) = &k.task else { return internal("a wait of a block that is no task") };
-        let tile = iterators.get(iterators.len().saturating_sub(task.grid.len())..).unwrap_or_default();
-        let ir = k.ir;
-        let block =
-            task.grid.iter().zip(tile).fold(ir.int(0), |block, ((lower, size), at)| {
+        Event::Between(Tuple::Wait) => {
+            let Some(task) = &k.task else { return internal("a wait of a block that is no task") };
+            let tile = iterators.get(iterators.len().saturating_sub(task.grid.len())..).unwrap_or_default();
+            let block = task.grid.iter().zip(tile).fold(ir.int(0), |block, ((lower, size), at)| {
                 ir.add(ir.mul(block, *size), ir.sub(*at, *lower))
             });
-        tasks::wait(k, task.flags, block);
-        return Ok(None);
-    }
-    if !copy(k, name, iterators)? {
-        crate::statement::emit::emit_statement(k, emit, name, iterators)?;
+            tasks::wait(k, task.flags, block);
+        }
+        Event::Between(tuple @ Tuple::Window(_)) => copy(k, tuple, iterators)?,
+        Event::Instance(name) => crate::statement::emit::emit_statement(k, emit, name, iterators)?,
+        Event::Between(Tuple::Enter | Tuple::Copy(_)) | Event::Promoted(_) | Event::Done => {
+            return internal(format!("{event:?} among the elements of a schedule"));
+        }
     }
     Ok(None)
+}
+
+/// All threads of the block wait for each other, and for what they copy meanwhile.
+fn barrier(k: &mut KernelBuilder<'_>) -> Result<()> {
+    if pollyrs_schedule::planted::planted("step-barrier") {
+        return Ok(());
+    }
+    k.has_barrier = true;
+    if copies_without_waiting(k.kernel()?)? {
+        copies::commit(k);
+        copies::wait(k, 0);
+    }
+    k.abstract_call(crate::ir::intrinsics::BARRIER, k.ir.void_type());
+    Ok(())
 }
 
 /// At the beginning of a stage: a branch to its code for full stages. The builder is afterwards where the
@@ -82,15 +80,15 @@ pub(crate) fn branch_to_full<'e>(
     k.storage.windows.passing = Some(passing(k)?);
     let (kernel, scop) = (k.kernel()?, k.scop);
     let mut asks = kernel.stages().is_some_and(|s| s.prefetch);
-    let mut element = |emit: &mut ExprEmitter<'e>, name: &str, iterators: &[Value]| {
-        if name == walk::FIRST {
+    let mut element = |emit: &mut ExprEmitter<'e>, event: Event<'_>, iterators: &[Value]| {
+        if event == Event::First {
             forget(k, emit, false)?;
         }
-        let join = match name {
-            pollyrs_schedule::ENTER => None,
-            _ => emit_element(k, emit, name, iterators)?,
+        let join = match event {
+            Event::Between(Tuple::Enter) => None,
+            _ => emit_element(k, emit, event, iterators)?,
         };
-        if asks && name == pollyrs_schedule::BARRIER {
+        if asks && event == Event::Between(Tuple::Barrier) {
             // Behind the copies of this stage.
             asks = false;
             prefetch::cache_lines(k, function, emit, p)?;

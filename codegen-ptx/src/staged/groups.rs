@@ -20,8 +20,7 @@
 //! that test; it costs time and nothing else.
 
 use crate::affine::turns;
-use crate::affine::walk;
-use crate::affine::walk::Group;
+use crate::affine::walk::{Event, Group};
 use crate::ir::builder::Ir;
 use crate::ir::calls;
 use crate::ir::calls::is_store;
@@ -34,7 +33,7 @@ use crate::staged::stores::Stores;
 use crate::statement::emit::reports_nan;
 use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
 use pollyrs_isl as isl;
-use pollyrs_schedule::{MappedKernel, TOGETHER};
+use pollyrs_schedule::{MappedKernel, Mark, Tuple};
 use pollyrs_scop::{Access, AccessValue, Scop, Statement};
 
 /// Copies or instances of one step that are emitted twice: first up to the values that they store, then their
@@ -89,10 +88,13 @@ pub(crate) fn in_general(kernel: &MappedKernel, scop: &Scop, nodes: &[isl::AstNo
     flat(kernel, scop, nodes, &|_| true)
 }
 
-/// Beneath the mark [`TOGETHER`]: rows and columns of a thread that are a group, where a task has a tile.
+/// Beneath the mark [`Mark::Together`]: rows and columns of a thread that are a group, where a task has a
+/// tile.
 fn together(kernel: &MappedKernel, scop: &Scop, nodes: &[isl::AstNode]) -> Result<Option<Group>> {
     let [node] = nodes else { return Ok(None) };
-    if node.node_type()? != isl::AstNodeType::Mark || node.mark_id()?.name() != TOGETHER {
+    if node.node_type()? != isl::AstNodeType::Mark
+        || Mark::of(&node.mark_id()?.name()) != Some(Mark::Together)
+    {
         return Ok(None);
     }
     let Some(nest) = turns::nest(&node.mark_node()?)? else { return Ok(None) };
@@ -119,7 +121,8 @@ fn flat(
     nodes: &[isl::AstNode],
     kind: &dyn Fn(&Statement) -> bool,
 ) -> Result<Group> {
-    let copies = leading(nodes, COPIES, &|name| kernel.windows().iter().any(|w| w.copy == name))?;
+    let copies =
+        leading(nodes, COPIES, &|name| kernel.windows().iter().any(|w| Tuple::of(name) == Some(w.copy)))?;
     if copies > 0 {
         return Ok(Group { len: copies, ..Group::default() });
     }
@@ -240,31 +243,31 @@ pub(crate) fn only_stores(k: &KernelBuilder<'_>) -> bool {
     k.storage.windows.batch.as_ref().is_some_and(|b| b.stored.is_some())
 }
 
-/// The marks of a group; `false` for all other names.
-pub(crate) fn mark(k: &mut KernelBuilder<'_>, name: &str, values: &[Value]) -> Result<bool> {
-    match (name, &mut k.storage.windows.batch) {
-        (walk::FIRST, batch @ None) => {
+/// The passes of a group.
+pub(crate) fn pass(k: &mut KernelBuilder<'_>, event: Event<'_>, values: &[Value]) -> Result<()> {
+    match (event, &mut k.storage.windows.batch) {
+        (Event::First, batch @ None) => {
             let block = k.ir.block();
             let last = block.last();
             *batch = Some(Batch { from: Some((block, last)), ..Batch::default() });
         }
-        (walk::WHERE, Some(batch)) => batch.happens = values.first().copied(),
-        (walk::AGAIN, Some(batch)) => {
+        (Event::Where, Some(batch)) => batch.happens = values.first().copied(),
+        (Event::Again, Some(batch)) => {
             (batch.happens, batch.exactly) = (None, None);
             batch.stored = Some(0);
             batch.begin = Some(k.ir.block());
         }
-        (walk::END, batch @ Some(_)) => {
+        (Event::End, batch @ Some(_)) => {
             if let Some(batch) = batch.take() {
                 stores::emit(k, &batch.stores)?;
             }
         }
-        (walk::FIRST | walk::AGAIN | walk::WHERE | walk::END, _) => {
+        (Event::First | Event::Again | Event::Where | Event::End, _) => {
             return internal("a group inside of another one");
         }
-        _ => return Ok(false),
+        _ => return internal(format!("{event:?} is no pass of a group")),
     }
-    Ok(true)
+    Ok(())
 }
 
 /// Makes the divisions and roots of a group fast ones ([`fast_division`]). The builder is afterwards where

@@ -7,13 +7,12 @@
 //! too many. Other loops beneath a mark leave the cell in memory.
 
 use crate::affine::expr::ExprEmitter;
-use crate::affine::nodes::DONE;
+use crate::affine::nodes::Event;
 use crate::ir::error::{Result, internal};
 use crate::ir::llvm::*;
 use crate::ir::types::llvm_elem;
 use crate::staged::state::KernelBuilder;
 use crate::statement::emit;
-use pollyrs_schedule::PROMOTED;
 use pollyrs_scop::StmtId;
 
 /// The cell of the loop that is being emitted.
@@ -36,29 +35,27 @@ pub(crate) fn register(k: &KernelBuilder<'_>, id: StmtId, access: usize) -> Opti
     (p.statement == id && p.accesses.contains(&access)).then_some(p.register)
 }
 
-/// Loads a cell if `name` is a mark, with the iterators of the first instance beneath it; stores it if it is
-/// [`DONE`]. Otherwise false.
+/// Loads a cell ahead of its loop, with the iterators of the first instance; stores it behind the loop.
+/// Of all other events false.
 pub(crate) fn element(
     k: &mut KernelBuilder<'_>,
     emit: &ExprEmitter<'_>,
-    name: &str,
+    event: Event<'_>,
     iterators: &[Value],
 ) -> Result<bool> {
-    if name == DONE {
+    if event == Event::Done {
         let Some(p) = k.storage.promoted.take() else { return internal("no cell is in a register") };
         let v = k.ir.load_aligned(p.ty, p.register, p.align);
         k.ir.note(&p.report.0, &p.report.1);
         k.ir.store_aligned(v, p.cell, p.align);
         return Ok(true);
     }
-    if !name.starts_with(PROMOTED) {
-        return Ok(false);
-    }
+    let Event::Promoted(mark) = event else { return Ok(false) };
     let kernel = k.kernel()?;
-    let Some(p) = kernel.promotions.iter().find(|p| p.mark == name) else {
-        return internal(format!("{name} is no promotion of {}", kernel.name));
+    let Some(p) = kernel.promotions.iter().find(|p| p.mark == mark) else {
+        return internal(format!("{mark} is no promotion of {}", kernel.name));
     };
-    let Some(first) = p.accesses.first() else { return internal(format!("{name} has no access")) };
+    let Some(first) = p.accesses.first() else { return internal(format!("{mark} has no access")) };
     let (cell, align) = emit::cell_of(k, emit, (p.statement, *first), iterators)?;
     let s = &k.scop.statements[p.statement.0];
     let array = k.scop.array(s.accesses[*first].array);

@@ -25,7 +25,7 @@ use crate::statement::emit::{emit_stored, what};
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntSGE, LLVMIntSGT, LLVMIntSLT};
 use pollyrs_isl as isl;
 use pollyrs_schedule::planted::planted;
-use pollyrs_schedule::{AT_STEP, Operand, Update};
+use pollyrs_schedule::{Operand, Param, Update};
 use pollyrs_scop::{AccessValue, ArrayId};
 use std::collections::BTreeMap;
 
@@ -69,15 +69,20 @@ struct Points<'e> {
     times: [Value; 2],
 }
 
-/// Emits the update `name` in step `step`.
-pub(crate) fn emit(k: &mut KernelBuilder<'_>, emit: &ExprEmitter<'_>, name: &str, step: Value) -> Result<()> {
+/// Emits an update in step `step`.
+pub(crate) fn emit(
+    k: &mut KernelBuilder<'_>,
+    emit: &ExprEmitter<'_>,
+    number: usize,
+    step: Value,
+) -> Result<()> {
     let kernel = k.kernel()?;
-    let Some(u) = kernel.updates().iter().find(|u| u.name == name) else {
-        return internal(format!("{name} is no update"));
+    let Some(u) = kernel.updates().iter().find(|u| u.number == number) else {
+        return internal(format!("there is no update {number}"));
     };
     let ir = k.ir;
     let mut known = emit.clone();
-    known.names.insert(AT_STEP.into(), step);
+    known.names.insert(Param::Step.to_string(), step);
     let context = k.kernel()?.context.clone().params()?;
     let some = u.points.clone().params()?.intersect(u.times.clone().params()?)?.gist(context)?.coalesce()?;
     let none = k.unless(ir.not(known.emit_set(&some)?));
@@ -258,7 +263,7 @@ fn points<'e>(k: &KernelBuilder<'_>, emit: &ExprEmitter<'e>, u: &Update, step: V
     let Some(task) = &k.task else { return internal("an update of a block that is no task") };
     let thread = ir.zext(task.thread, ir.i64_type());
     let mut emit = emit.clone();
-    emit.names.insert(AT_STEP.into(), step);
+    emit.names.insert(Param::Step.to_string(), step);
     let corner = boxes::corner(k, array_of(k, u))?;
     let (first, number) = match corner.len() {
         1 => (vec![thread], vec![1]),

@@ -16,6 +16,7 @@
 
 use crate::affine::barriers::meetings;
 use crate::affine::expr::{ExprEmitter, parameterize_set};
+use crate::affine::nodes::tuple_of;
 use crate::affine::sums::Sum;
 use crate::ir::error::{Result, internal};
 use crate::ir::intrinsics::SHARED;
@@ -26,7 +27,8 @@ use crate::ops::copies;
 use crate::staged::groups::{self, Batch};
 use crate::staged::state::KernelBuilder;
 use pollyrs_isl as isl;
-use pollyrs_schedule::{ENTER, MappedKernel, Window};
+use pollyrs_schedule::Tuple::{self, Enter};
+use pollyrs_schedule::{MappedKernel, Param, Window};
 use pollyrs_scop::{AccessKind, ArrayId, Scop, Statement, StmtId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -116,7 +118,7 @@ impl Windows {
             for (i, s) in scop.statements.iter().enumerate() {
                 let disturbs =
                     |(r, w): &(StmtId, StmtId)| r.0 == i && meet(&s.name, &scop.statements[w.0].name);
-                let copied = meet(&s.name, &w.copy);
+                let copied = meet(&s.name, &w.copy.to_string());
                 if copied || w.disturbed.iter().any(disturbs) {
                     place.disturbed.insert(StmtId(i));
                 }
@@ -237,11 +239,6 @@ pub(crate) fn address(
     Ok(Some(k.ir.byte_offset(k.ir.byte_offset(*shared, sum), k.ir.int(number))))
 }
 
-/// `_p0`, ...: the parameters that stand for a full stage.
-fn stage_params(n: usize) -> Vec<String> {
-    (0..n).map(|i| format!("_p{i}")).collect()
-}
-
 /// The AST of one full stage `_p*`, from the thread's schedule restricted to it: bounds that hold in full
 /// stages are left out, and what a thread does in turns is unrolled. `None` if the kernel has no such code.
 pub(crate) fn full_stage(kernel: &MappedKernel) -> Result<Option<isl::AstNode>> {
@@ -250,12 +247,13 @@ pub(crate) fn full_stage(kernel: &MappedKernel) -> Result<Option<isl::AstNode>> 
     };
     let ctx = full.context();
     let n = full.dim(isl::DimType::Set)? as usize;
-    let names = stage_params(n);
+    let names = Param::first(Param::Stage, n);
     let equal: Vec<_> = names.iter().enumerate().map(|(d, p)| format!("c{d} = {p}")).collect();
     let tuple: Vec<_> = (0..n).map(|d| format!("c{d}")).collect();
     let condition = if n == 0 { "true".to_owned() } else { equal.join(" and ") };
     let at = format!("[{}] -> {{ [{}] : {condition} }}", names.join(","), tuple.join(","));
-    let here = isl::Set::read(ctx, &at)?.set_tuple_name(ENTER)?.intersect(full.clone())?.params()?;
+    let here =
+        isl::Set::read(ctx, &at)?.set_tuple_name(&Enter.to_string())?.intersect(full.clone())?.params()?;
     let context = kernel.context.clone().params()?.intersect(here)?;
     let mut schedule = kernel.schedule.clone();
     if n > 0 {
@@ -291,7 +289,7 @@ fn unrolled(node: isl::ScheduleNode, stages: usize, steps: bool) -> Result<isl::
     if node.node_type()? == isl::NodeType::Band && node.schedule_depth()? as usize >= stages {
         let mut meets = false;
         for set in node.universe_domain()?.sets()? {
-            meets |= set.tuple_name()?.as_deref() == Some(pollyrs_schedule::BARRIER);
+            meets |= Tuple::of_set(&set)? == Some(Tuple::Barrier);
         }
         if !meets || steps {
             for d in 0..node.band_n_member()? {
@@ -311,7 +309,7 @@ pub(crate) fn passing(k: &KernelBuilder<'_>) -> Result<Passing> {
     let kernel = k.kernel()?;
     let mut out = Passing::new();
     let Some(steps) = kernel.steps() else { return Ok(out) };
-    let only = isl::Set::read(steps.context(), &format!("{{ {ENTER}[] }}"))?;
+    let only = isl::Set::read(steps.context(), &format!("{{ {Enter}[] }}"))?;
     let full = match kernel.full() {
         Some(full) => full,
         None if has_one_stage(kernel)? => &only,
@@ -319,15 +317,15 @@ pub(crate) fn passing(k: &KernelBuilder<'_>) -> Result<Passing> {
     };
     let ctx = full.context();
     let n = full.dim(isl::DimType::Set)? as usize;
-    let (p, c) = (stage_params(n), (0..=n).map(|d| format!("c{d}")).collect::<Vec<_>>());
+    let (p, c) = (Param::first(Param::Stage, n), (0..=n).map(|d| format!("c{d}")).collect::<Vec<_>>());
     let equal: Vec<_> = p.iter().zip(&c).map(|(p, c)| format!("{c} = {p}")).collect();
     let here = if n == 0 { "true".to_owned() } else { equal.join(" and ") };
     let at = isl::UnionSet::read(
         ctx,
-        &format!("[{}] -> {{ {ENTER}[{}] : {here} }}", p.join(","), c[..n].join(",")),
+        &format!("[{}] -> {{ {Enter}[{}] : {here} }}", p.join(","), c[..n].join(",")),
     )?;
     let at = at.intersect(isl::UnionSet::from_set(full.clone())?)?;
-    let to_stage = format!("{{ [{}] -> {ENTER}[{}] }}", c.join(","), c[..n].join(","));
+    let to_stage = format!("{{ [{}] -> {Enter}[{}] }}", c.join(","), c[..n].join(","));
     let to_stage = isl::UnionMap::read(ctx, &to_stage)?;
     let b: Vec<_> = kernel.grid.iter().map(|g| g.param.as_str()).collect();
     let block: Vec<_> = b.iter().enumerate().map(|(d, b)| format!("b{d} = {b}")).collect();
@@ -377,7 +375,7 @@ pub(crate) fn is_full(
     p: &[Value],
 ) -> Result<Option<Value>> {
     let Some(full) = kernel.full() else { return Ok(None) };
-    for (d, (v, name)) in p.iter().zip(stage_params(p.len())).enumerate() {
+    for (d, (v, name)) in p.iter().zip(Param::first(Param::Stage, p.len())).enumerate() {
         emit.names.insert(crate::affine::expr::iterator_name(d as u32), *v);
         emit.names.insert(name, *v);
     }
@@ -412,10 +410,12 @@ fn ends_loop(end: Value) -> bool {
     counter.is_phi() && end.successor(1) == counter.block()
 }
 
-/// Emits the copy `name(p, s)` of an element; `false` if there is no window of this name.
-pub(crate) fn copy(k: &mut KernelBuilder<'_>, name: &str, args: &[Value]) -> Result<bool> {
+/// Emits the copy `_in0(p, s)` of an element.
+pub(crate) fn copy(k: &mut KernelBuilder<'_>, tuple: Tuple, args: &[Value]) -> Result<()> {
     let kernel = k.kernel()?;
-    let Some(w) = kernel.windows().iter().find(|w| w.copy == name) else { return Ok(false) };
+    let Some(w) = kernel.windows().iter().find(|w| w.copy == tuple) else {
+        return internal(format!("{tuple} is of no window"));
+    };
     let ir = k.ir;
     let Some(first) = args.len().checked_sub(w.size.len()) else {
         return internal("a copy with too few dimensions");
@@ -434,12 +434,12 @@ pub(crate) fn copy(k: &mut KernelBuilder<'_>, name: &str, args: &[Value]) -> Res
     let from = ir.element(ty, base, offset);
     let bytes = array.elem.bytes();
     if copies_without_waiting(kernel)? && align == bytes && copies::copy_element(k, bytes, to, from) {
-        return Ok(true);
+        return Ok(());
     }
-    let Some(v) = groups::batched(k, ty, |ir| Ok(ir.load_aligned(ty, from, align)))? else { return Ok(true) };
+    let Some(v) = groups::batched(k, ty, |ir| Ok(ir.load_aligned(ty, from, align)))? else { return Ok(()) };
     ir.note("a copy to shared memory", &array.display);
     ir.store_aligned(v, to, array.elem.bytes());
-    Ok(true)
+    Ok(())
 }
 
 /// Whether everything but barriers follows the beginning of its stage, which runs where it does; see the
@@ -465,14 +465,10 @@ fn begun(node: &isl::AstNode, before: bool) -> Result<Option<bool>> {
             Some(now)
         }
         isl::AstNodeType::Mark => begun(&node.mark_node()?, before)?,
-        isl::AstNodeType::User => {
-            let name = node.user_expr()?.arg(0)?.id()?.name();
-            if name == ENTER {
-                Some(true)
-            } else {
-                (before || name == pollyrs_schedule::BARRIER).then_some(before)
-            }
-        }
+        isl::AstNodeType::User => match tuple_of(node)? {
+            Some(Enter) => Some(true),
+            tuple => (before || tuple == Some(Tuple::Barrier)).then_some(before),
+        },
         // What begins in a branch or a loop ends there.
         isl::AstNodeType::If => {
             let mut children = vec![node.if_then()?];
@@ -511,7 +507,7 @@ fn enters(node: &isl::AstNode) -> Result<bool> {
             false
         }
         isl::AstNodeType::Mark => enters(&node.mark_node()?)?,
-        isl::AstNodeType::User => node.user_expr()?.arg(0)?.id()?.name() == ENTER,
+        isl::AstNodeType::User => tuple_of(node)? == Some(Enter),
         isl::AstNodeType::If => enters(&node.if_then()?)? || node.if_has_else()? && enters(&node.if_else()?)?,
         isl::AstNodeType::For => enters(&node.for_body()?)?,
     })

@@ -2,17 +2,18 @@
 //! stored.
 
 use crate::affine::expr::ExprEmitter;
+use crate::affine::nodes::tuple_of;
 use crate::ir::error::{Result, internal};
 use crate::ir::llvm::*;
 use crate::ir::types::llvm_elem;
 use crate::tiled::cells::transfer;
 use crate::tiled::guard::minds_operands;
-use crate::tiled::state::{COPY, Coordinate, KernelBuilder, Tiled, points, register, state};
+use crate::tiled::state::{Coordinate, KernelBuilder, Tiled, points, register, state};
 use crate::tiled::{guard, walk, words};
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntSLE;
 use pollyrs_isl as isl;
 use pollyrs_isl::{AstExpr, AstExprType, AstNode, AstNodeType};
-use pollyrs_schedule::Tiling;
+use pollyrs_schedule::{Param, Tiling, Tuple};
 use pollyrs_scop::ArrayId;
 use std::collections::BTreeMap;
 
@@ -47,7 +48,7 @@ pub(crate) fn uniform(node: &AstNode) -> Result<bool> {
         }
         AstNodeType::User => {
             let call = node.user_expr()?;
-            let copy = call.arg(0)?.id()?.name().starts_with(COPY);
+            let copy = matches!(tuple_of(node)?, Some(Tuple::Copy(_)));
             let mut ok = true;
             for i in 1..call.n_arg()? as i32 {
                 ok &= !copy || free_of_points(&call.arg(i)?)?;
@@ -60,7 +61,7 @@ pub(crate) fn uniform(node: &AstNode) -> Result<bool> {
 pub(crate) fn free_of_points(e: &AstExpr) -> Result<bool> {
     Ok(match e.expr_type()? {
         AstExprType::Int => true,
-        AstExprType::Id => !e.id()?.name().starts_with("_v"),
+        AstExprType::Id => !matches!(Param::of(&e.id()?.name()), Some(Param::Point(_))),
         AstExprType::Op => {
             for i in 0..e.n_arg()? as i32 {
                 if !free_of_points(&e.arg(i)?)? {

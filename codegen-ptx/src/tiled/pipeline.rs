@@ -9,7 +9,7 @@
 //! other.
 
 use crate::affine::expr::ExprEmitter;
-use crate::affine::nodes::last_value;
+use crate::affine::nodes::{last_value, tuple_of};
 use crate::ir::error::Result;
 use crate::ir::llvm::*;
 use crate::ops::mma;
@@ -48,10 +48,11 @@ impl Strips {
         {
             return Ok(None);
         }
-        let call = copy.user_expr()?;
-        let name = call.arg(0)?.id()?.name();
+        let (call, tuple) = (copy.user_expr()?, tuple_of(copy)?);
         let operand_tiles = &state(k)?.tiling.operand_tiles;
-        let Some(operand_tile) = operand_tiles.iter().position(|p| p.name == name) else { return Ok(None) };
+        let Some(operand_tile) = operand_tiles.iter().position(|p| Some(p.name) == tuple) else {
+            return Ok(None);
+        };
         if i64::from(operand_tiles[operand_tile].strip) != constant_step(node)? {
             return Ok(None);
         }

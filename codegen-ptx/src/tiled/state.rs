@@ -118,8 +118,6 @@ impl Tiled<'_> {
     }
 }
 
-pub(crate) const COPY: &str = "_copy";
-
 /// All points of a thread, the last dimension fastest.
 pub(crate) fn points(tiling: &Tiling) -> Vec<Vec<usize>> {
     let mut all = vec![vec![]];

@@ -2,22 +2,20 @@
 //! over strips with two sets of buffers.
 
 use crate::affine::expr::{ExprEmitter, iterator_name};
-use crate::affine::nodes::last_value;
+use crate::affine::nodes::{last_value, tuple_of};
 use crate::ir::error::{Result, internal};
 use crate::ir::intrinsics::BARRIER;
 use crate::ir::llvm::*;
 use crate::ir::types::llvm_elem;
 use crate::ops::pinned::pinned;
 use crate::tiled::pipeline::{Strips, pipeline};
-use crate::tiled::state::{
-    Buffer, COPY, KernelBuilder, at_point, computes, points, register, running, state,
-};
+use crate::tiled::state::{Buffer, KernelBuilder, at_point, computes, points, register, running, state};
 use crate::tiled::{copy, guard, prefetch, product, slide};
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE};
 use pollyrs_isl as isl;
 use pollyrs_isl::{AstExpr, AstExprType, AstNode, AstNodeType};
-use pollyrs_schedule::UNROLLED;
 use pollyrs_schedule::planted::planted;
+use pollyrs_schedule::{Tuple, UNROLLED};
 use pollyrs_scop::{AccessKind, ArrayId};
 use std::collections::BTreeSet;
 
@@ -59,7 +57,7 @@ fn copies(node: &AstNode) -> Result<bool> {
         AstNodeType::Mark => copies(&node.mark_node()?)?,
         AstNodeType::If => copies(&node.if_then()?)? || (node.if_has_else()? && copies(&node.if_else()?)?),
         AstNodeType::For => copies(&node.for_body()?)?,
-        AstNodeType::User => node.user_expr()?.arg(0)?.id()?.name().starts_with(COPY),
+        AstNodeType::User => matches!(tuple_of(node)?, Some(Tuple::Copy(_))),
     })
 }
 
@@ -85,7 +83,8 @@ fn last_fill(k: &mut KernelBuilder<'_>, node: &AstNode) -> Result<Option<(usize,
         AstNodeType::If | AstNodeType::For => None,
         AstNodeType::User => {
             let (name, args) = user(node)?;
-            let operand_tile = state(k)?.tiling.operand_tiles.iter().position(|p| p.name == name);
+            let operand_tile =
+                state(k)?.tiling.operand_tiles.iter().position(|p| Some(p.name) == Tuple::of(&name));
             operand_tile.map(|at| (at, args))
         }
     })
@@ -147,7 +146,7 @@ pub(super) fn walk<'a>(
         AstNodeType::User => {
             let (name, args) = user(node)?;
             let tiling = state(k)?.tiling;
-            if let Some(at) = tiling.operand_tiles.iter().position(|p| p.name == name) {
+            if let Some(at) = tiling.operand_tiles.iter().position(|p| Some(p.name) == Tuple::of(&name)) {
                 return fill(k, function, emit, at, &args);
             }
             for point in running(k)? {
@@ -452,7 +451,7 @@ pub(super) fn straight(node: &AstNode) -> Result<bool> {
             true
         }
         AstNodeType::Mark => straight(&node.mark_node()?)?,
-        AstNodeType::User => !node.user_expr()?.arg(0)?.id()?.name().starts_with(COPY),
+        AstNodeType::User => !matches!(tuple_of(node)?, Some(Tuple::Copy(_))),
         AstNodeType::If | AstNodeType::For => false,
     })
 }

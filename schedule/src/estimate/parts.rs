@@ -20,8 +20,8 @@
 //! and write `B` from `B[256 _s]`, those below it touch `A` up to `A[min(n, 256 _s)]` and write `B` up to
 //! `B[min(n, 256 _s) - 1]`.
 
-use super::slices::SLICE;
 use super::{Corners, MAX_PIECES, ends};
+use crate::names::Param::Border;
 use crate::planted::planted;
 use crate::{MappedKernel, MappedScop, Placement, Result, budgeted, is_quota, known};
 use pollyrs_isl as isl;
@@ -42,7 +42,7 @@ pub struct PartArray {
     pub written: Option<Ends>,
 }
 
-/// See the module documentation. All are over the parameters, the kernel's host parameters and [`SLICE`].
+/// See the module documentation. All are over the parameters, the kernel's host parameters and [`Border`].
 #[derive(Clone, Debug)]
 pub struct Ends {
     /// `[params, _s] -> { A[a] }`
@@ -82,7 +82,7 @@ fn with_corners(scop: &Scop, mapped: &MappedScop, kernel: usize, corners: Corner
 /// them.
 fn borders(scop: &Scop, k: &MappedKernel) -> Result<isl::Set> {
     let ctx = k.grid[0].lower.context();
-    let at = isl::PwAff::read(ctx, &format!("[{SLICE}] -> {{ [({SLICE})] }}"))?;
+    let at = isl::PwAff::read(ctx, &format!("[{Border}] -> {{ [({Border})] }}"))?;
     let end = k.grid[0].lower.clone().add(k.grid[0].count.clone())?;
     let inside = at.clone().ge_set(k.grid[0].lower.clone())?.intersect(at.le_set(end)?)?;
     Ok(known(scop)?.intersect(inside)?.intersect(k.domain.clone().params()?)?)
@@ -93,7 +93,7 @@ fn compute(scop: &Scop, mapped: &MappedScop, kernel: usize, corners: Corners) ->
     let context = borders(scop, k)?;
     let instances = |relation: &str| -> Result<isl::UnionSet> {
         let dims: Vec<String> = (0..k.grid.len()).map(|d| format!("x{d}")).collect();
-        let text = format!("[{SLICE}] -> {{ [{}] : x0 {relation} {SLICE} }}", dims.join(","));
+        let text = format!("[{Border}] -> {{ [{}] : x0 {relation} {Border} }}", dims.join(","));
         let tiles = isl::UnionSet::read(k.domain.context(), &text)?;
         Ok(k.domain.clone().intersect(k.tile_map.clone().intersect_range(tiles)?.domain()?)?)
     };

@@ -18,13 +18,11 @@
 //! `A[min(n, 256 _s)]`, those from there on `B` from `B[256 _s]`.
 
 use super::{Corners, MAX_PIECES, ends};
+use crate::names::Param::Border;
 use crate::planted::planted;
 use crate::{MappedKernel, MappedScop, Result, budgeted, is_quota, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::{ArrayId, Scop};
-
-/// The parameter that stands for the first tile coordinate that is not in a slice or those before it.
-pub const SLICE: &str = "_s";
 
 /// What slices of a launch touch, by `ArrayId`; `None`: perhaps everything.
 #[derive(Clone, Debug)]
@@ -32,7 +30,7 @@ pub struct Slices {
     pub arrays: Vec<Option<SlicedArray>>,
 }
 
-/// See the module documentation. All are over the parameters and [`SLICE`].
+/// See the module documentation. All are over the parameters and [`Border`].
 #[derive(Clone, Debug)]
 pub struct SlicedArray {
     /// `[params, _s] -> { A[a] }`
@@ -43,7 +41,7 @@ pub struct SlicedArray {
     pub rest: Option<Rest>,
 }
 
-/// What is left for the tiles from [`SLICE`] on.
+/// What is left for the tiles from [`Border`] on.
 #[derive(Clone, Debug)]
 pub struct Rest {
     pub first: isl::PwMultiAff,
@@ -89,12 +87,12 @@ fn with_corners(scop: &Scop, mapped: &MappedScop, kernel: usize, corners: Corner
 /// `[params, _s] -> { : ... }`: the values that the parameter takes.
 fn range(k: &MappedKernel) -> Result<isl::Set> {
     let ctx = k.grid[0].lower.context();
-    let at = isl::PwAff::read(ctx, &format!("[{SLICE}] -> {{ [({SLICE})] }}"))?;
+    let at = isl::PwAff::read(ctx, &format!("[{Border}] -> {{ [({Border})] }}"))?;
     let end = k.grid[0].lower.clone().add(k.grid[0].count.clone())?;
     Ok(at.clone().gt_set(k.grid[0].lower.clone())?.intersect(at.le_set(end)?)?)
 }
 
-/// The instances of tiles below [`SLICE`], or of those from there on.
+/// The instances of tiles below [`Border`], or of those from there on.
 fn instances(k: &MappedKernel, below: bool) -> Result<isl::UnionSet> {
     let dims: Vec<String> = (0..k.grid.len()).map(|d| format!("x{d}")).collect();
     let relation = match below {
@@ -102,7 +100,7 @@ fn instances(k: &MappedKernel, below: bool) -> Result<isl::UnionSet> {
         true => "<",
         false => ">=",
     };
-    let text = format!("[{SLICE}] -> {{ [{}] : x0 {relation} {SLICE} }}", dims.join(","));
+    let text = format!("[{Border}] -> {{ [{}] : x0 {relation} {Border} }}", dims.join(","));
     let tiles = isl::UnionSet::read(k.domain.context(), &text)?;
     Ok(k.domain.clone().intersect(k.tile_map.clone().intersect_range(tiles)?.domain()?)?)
 }

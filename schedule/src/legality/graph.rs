@@ -15,7 +15,8 @@
 
 use super::{Checker, Rule, forget, names, params_of};
 use crate::Result;
-use crate::mapped::{MappedKernel, WAIT};
+use crate::mapped::MappedKernel;
+use crate::names::Tuple::{self, Wait};
 use pollyrs_isl as isl;
 
 impl Checker<'_> {
@@ -71,7 +72,7 @@ impl Checker<'_> {
         let params: Vec<_> = blocks.iter().chain(k.block.iter().map(|b| &b.param)).cloned().collect();
         let mut all = isl::UnionMap::empty(ctx)?;
         for set in k.schedule.domain()?.intersect_params(started)?.sets()? {
-            if set.tuple_name()?.as_deref() != Some(WAIT) {
+            if Tuple::of_set(&set)? != Some(Wait) {
                 continue;
             }
             let dims = names("i", set.dim(isl::DimType::Set)? as usize);
@@ -79,7 +80,7 @@ impl Checker<'_> {
             let Some(first) = dims.len().checked_sub(n) else {
                 return Err(crate::ScheduleError::Unsupported("a wait for no tile"));
             };
-            let whom = format!("{{ {WAIT}[{}] -> [{}] }}", dims.join(", "), dims[first..].join(", "));
+            let whom = format!("{{ {Wait}[{}] -> [{}] }}", dims.join(", "), dims[first..].join(", "));
             let Some(steps) = k.steps() else { continue };
             let when = set.clone().product_map(own.clone())?;
             let when = forget(when, &params)?;

@@ -7,7 +7,7 @@
 use super::slices::{executed, outside};
 use super::{Rule, Violation};
 use crate::estimate::parts::{Ends, Parts};
-use crate::estimate::slices::SLICE;
+use crate::names::Param::Border;
 use crate::{MappedKernel, MappedScop, Placement, Result, budgeted, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, ArrayId, Scop};
@@ -21,7 +21,7 @@ pub fn check(scop: &Scop, mapped: &MappedScop, kernel: usize, parts: &Parts) -> 
 /// rows of blocks are below one, from none to all.
 fn borders(scop: &Scop, k: &MappedKernel) -> Result<isl::Set> {
     let Some(rows) = k.grid.first() else { return Ok(k.domain.clone().params()?) };
-    let border = isl::PwAff::read(&scop.ctx, &format!("[{SLICE}] -> {{ [({SLICE})] }}"))?;
+    let border = isl::PwAff::read(&scop.ctx, &format!("[{Border}] -> {{ [({Border})] }}"))?;
     let below = border.clone().sub(rows.lower.clone())?;
     let above = rows.count.clone().sub(below.clone())?;
     let launches = k.domain.clone().params()?.intersect(known(scop)?)?;

@@ -16,7 +16,8 @@
 
 use super::{Checker, Rule};
 use crate::Result;
-use crate::mapped::{MappedKernel, PROMOTED, Placement, Promotion};
+use crate::mapped::{MappedKernel, Placement, Promotion};
+use crate::names::Mark;
 use pollyrs_isl as isl;
 use pollyrs_scop::AccessKind;
 
@@ -37,10 +38,7 @@ impl Checker<'_> {
             if node.node_type()? != isl::NodeType::Mark {
                 continue;
             }
-            let mark = node.mark_id()?.name();
-            if !mark.starts_with(PROMOTED) {
-                continue;
-            }
+            let Some(mark @ Mark::Promoted(_)) = Mark::of(&node.mark_id()?.name()) else { continue };
             let below = node.domain()?;
             match k.promotions.iter().find(|p| p.mark == mark) {
                 Some(p) => self.promotion(k, p, below, node.prefix_schedule_union_map()?)?,

@@ -6,7 +6,8 @@
 //! before the first one. Corners and tile maps are not used.
 
 use super::{Rule, Violation, forget, steps};
-use crate::estimate::slices::{SLICE, Slices};
+use crate::estimate::slices::Slices;
+use crate::names::Param::Border;
 use crate::{MappedKernel, MappedScop, Result, budgeted, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::{ArrayId, Scop};
@@ -58,7 +59,7 @@ pub(super) fn outside(set: &isl::Set, params: &isl::Set) -> Result<isl::Set> {
 /// `[params, _s] -> { : ... }`: each border has a block below it, and none but the last ends the grid.
 fn borders(k: &MappedKernel) -> Result<isl::Set> {
     let along = &k.grid[0];
-    let text = format!("[{SLICE}, {0}] -> {{ : {0} = {SLICE} - 1 }}", along.param);
+    let text = format!("[{Border}, {0}] -> {{ : {0} = {Border} - 1 }}", along.param);
     let below = isl::Set::read(k.domain.context(), &text)?;
     let at = isl::PwAff::read(k.domain.context(), &format!("[{0}] -> {{ [({0})] }}", along.param))?;
     let number = at.clone().sub(along.lower.clone())?;
@@ -96,7 +97,7 @@ fn launched_later(mapped: &MappedScop, k: &MappedKernel) -> Result<isl::UnionSet
 pub(super) fn executed(mapped: &MappedScop, kernel: usize, relation: &str) -> Result<isl::UnionSet> {
     let k = &mapped.kernels[kernel];
     let ctx = k.domain.context();
-    let side = format!("[{SLICE}, {0}] -> {{ : {0} {relation} {SLICE} }}", k.grid[0].param);
+    let side = format!("[{Border}, {0}] -> {{ : {0} {relation} {Border} }}", k.grid[0].param);
     let side = isl::Set::read(ctx, &side)?;
     let blocks = k.grid.iter().map(|g| g.param.clone());
     let (all, inner): (isl::UnionSet, Vec<String>) = match k.tiling() {

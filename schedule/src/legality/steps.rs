@@ -14,12 +14,18 @@
 
 use super::{Checker, Rule, forget, names, params_of};
 use crate::Result;
-use crate::mapped::{BARRIER, MappedKernel, is_statement};
+use crate::mapped::MappedKernel;
+use crate::names::Tuple::{self, Barrier};
+use crate::names::is_statement;
 use pollyrs_isl as isl;
 
 /// The part of a schedule's domain that are instances of statements.
 pub(super) fn statements(domain: &isl::UnionSet) -> Result<isl::UnionSet> {
     part(domain, is_statement)
+}
+
+fn is_barrier(tuple: &str) -> bool {
+    Tuple::of(tuple) == Some(Barrier)
 }
 
 fn part(domain: &isl::UnionSet, which: impl Fn(&str) -> bool) -> Result<isl::UnionSet> {
@@ -57,7 +63,7 @@ impl Checker<'_> {
         let started = self.started(k, self.launched(k)?)?;
         let domain = k.schedule.domain()?.intersect_params(started.clone())?;
         // What windows need has steps as well.
-        let (own, barriers) = (part(&domain, |t| t != BARRIER)?, part(&domain, |t| t == BARRIER)?);
+        let (own, barriers) = (part(&domain, |t| !is_barrier(t))?, part(&domain, is_barrier)?);
         // Times of all that might be; which instances and barriers there are comes from the other side of
         // each intersection below, once.
         let time = k.schedule.map()?;
@@ -79,14 +85,14 @@ impl Checker<'_> {
         };
         let n = number(steps)?;
         let (c, d) = (names("c", n).join(","), names("d", n).join(","));
-        let before = format!("{{ {BARRIER}[{c}] -> {BARRIER}[{d}] : {} }}", lex_lt(n));
+        let before = format!("{{ {Barrier}[{c}] -> {Barrier}[{d}] : {} }}", lex_lt(n));
         let before = isl::UnionMap::read(ctx, &before)?;
         let met_in_turn =
             before.clone().intersect_domain(barriers.clone())?.intersect_range(barriers.clone())?;
         self.report_map(Rule::Barrier, &k.name, met_in_turn.intersect(not_after)?)?;
 
         // { S[i] -> _barrier[σ] }
-        let step = isl::UnionMap::read(ctx, &format!("{{ [{c}] -> {BARRIER}[{c}] }}"))?;
+        let step = isl::UnionMap::read(ctx, &format!("{{ [{c}] -> {Barrier}[{c}] }}"))?;
         let step = steps.clone().apply_range(step)?.intersect_domain(own.clone())?;
         let met = step.clone().intersect_range(barriers.clone())?;
         self.report_set(Rule::Barrier, &k.name, own.subtract(met.domain()?)?)?;

@@ -21,8 +21,11 @@
 
 use super::{Checker, Rule, names, params_of};
 use crate::Result;
-use crate::mapped::{MappedKernel, is_statement};
-use crate::task::{AT_STEP, Home, STAGE, TaskMemory, TileBox, UPDATE, Update};
+use crate::mapped::MappedKernel;
+use crate::names::Param::Step;
+use crate::names::Tuple::{self, Fill};
+use crate::names::{Mark, is_statement};
+use crate::task::{Home, TaskMemory, TileBox, Update};
 use crate::tree::{ScheduleTree, Tree};
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, ArrayId};
@@ -62,9 +65,17 @@ impl Checker<'_> {
         self.marks(k)?;
         let mut rest = here.clone();
         for u in &task.updates {
-            self.report_set(Rule::Update, &u.name, u.instances.clone().subtract(k.domain.clone())?)?;
+            self.report_set(
+                Rule::Update,
+                &u.tuple().to_string(),
+                u.instances.clone().subtract(k.domain.clone())?,
+            )?;
             let own = u.instances.clone().intersect_params(blocks.clone())?;
-            self.report_set(Rule::Update, &u.name, own.intersect(here.clone())?.subtract(rest.clone())?)?;
+            self.report_set(
+                Rule::Update,
+                &u.tuple().to_string(),
+                own.intersect(here.clone())?.subtract(rest.clone())?,
+            )?;
             rest = rest.subtract(u.instances.clone())?;
             self.update(i, u, &here, &blocks)?;
         }
@@ -79,7 +90,7 @@ impl Checker<'_> {
         beneath(&tree.root, &domain, &mut marked)?;
         let mut rest = domain;
         for (name, set) in marked {
-            let own = k.updates().iter().filter(|u| u.name == name);
+            let own = k.updates().iter().filter(|u| Mark::of(&name) == Some(u.mark()));
             let own = own.map(|u| u.instances.clone()).collect::<Vec<_>>();
             let wrong = match &own[..] {
                 [own] => set.clone().subtract(own.clone())?,
@@ -89,16 +100,20 @@ impl Checker<'_> {
             rest = rest.subtract(set)?;
         }
         for u in k.updates() {
-            self.report_set(Rule::Update, &u.name, rest.clone().intersect(u.instances.clone())?)?;
+            self.report_set(
+                Rule::Update,
+                &u.tuple().to_string(),
+                rest.clone().intersect(u.instances.clone())?,
+            )?;
         }
         Ok(())
     }
 
     /// `{ [k] -> [c] }`: the steps of a tuple of one coordinate.
-    fn own_steps(&self, k: &MappedKernel, name: &str) -> Result<isl::UnionMap> {
+    fn own_steps(&self, k: &MappedKernel, tuple: Tuple) -> Result<isl::UnionMap> {
         let mut out = isl::UnionMap::empty(&self.scop.ctx)?;
         for map in k.steps().iter().map(|s| s.maps()).collect::<isl::Result<Vec<_>>>()?.concat() {
-            if map.tuple_name(isl::DimType::In)?.as_deref() == Some(name) {
+            if map.tuple_name(isl::DimType::In)?.as_deref().and_then(Tuple::of) == Some(tuple) {
                 out = out.add_map(map.reset_tuple_id(isl::DimType::In)?)?;
             }
         }
@@ -106,7 +121,7 @@ impl Checker<'_> {
     }
 
     /// Steps of a tuple are behind the waits of their first coordinate.
-    fn behind_waits(&mut self, name: &str, steps: &isl::UnionMap) -> Result<()> {
+    fn behind_waits(&mut self, tuple: Tuple, steps: &isl::UnionMap) -> Result<()> {
         let Some(n) = steps.maps()?.first().map(|m| m.dim(isl::DimType::Out)).transpose()? else {
             return Ok(());
         };
@@ -119,7 +134,7 @@ impl Checker<'_> {
         };
         let text = format!("{{ [k] -> [{}] : {behind} }}", c.join(", "));
         let behind = isl::UnionMap::read(&self.scop.ctx, &text)?;
-        self.report_map(Rule::Update, name, steps.clone().subtract(behind)?)
+        self.report_map(Rule::Update, &tuple.to_string(), steps.clone().subtract(behind)?)
     }
 
     /// `[params, _h*, _b*]`: the blocks that there are.
@@ -239,7 +254,7 @@ impl Checker<'_> {
                     .intersect_domain(readers)?
                     .reverse()?
                     .apply_range(steps.clone())?;
-                let filled = self.own_steps(k, STAGE)?;
+                let filled = self.own_steps(k, Fill)?;
                 let both = filled.range_product(at)?;
                 for map in both.maps()? {
                     let n = map.dim(isl::DimType::Out)? as usize / 2;
@@ -257,9 +272,9 @@ impl Checker<'_> {
         if !isl::UnionMap::from_range(when.clone())?.is_single_valued()? {
             self.report_set(Rule::Stage, &k.name, when.clone())?;
         }
-        let steps = self.own_steps(k, STAGE)?;
-        self.behind_waits(STAGE, &steps)?;
-        let there = self.steps_of(k, STAGE)?.intersect_params(blocks.clone())?;
+        let steps = self.own_steps(k, Fill)?;
+        self.behind_waits(Fill, &steps)?;
+        let there = self.steps_of(k, Fill)?.intersect_params(blocks.clone())?;
         self.differ(Rule::Stage, &k.name, &there, &when)
     }
 
@@ -277,16 +292,16 @@ impl Checker<'_> {
     }
 
     /// `[params, _h*, _b*] -> { [k] }`: where the schedule has a tuple, in all threads or none.
-    fn steps_of(&mut self, k: &MappedKernel, name: &str) -> Result<isl::UnionSet> {
+    fn steps_of(&mut self, k: &MappedKernel, tuple: Tuple) -> Result<isl::UnionSet> {
         let mut out = isl::UnionSet::empty(&self.scop.ctx)?;
         let threads: Vec<_> = k.block.iter().map(|b| b.param.clone()).collect();
         for set in k.schedule.domain()?.sets()? {
-            if set.tuple_name()?.as_deref() != Some(name) {
+            if Tuple::of_set(&set)? != Some(tuple) {
                 continue;
             }
             let set = isl::UnionSet::from_set(set.reset_tuple_id()?)?;
             if threads.iter().any(|t| mentions(&set, t).unwrap_or(true)) {
-                self.report_set(Rule::Update, name, set.clone())?;
+                self.report_set(Rule::Update, &tuple.to_string(), set.clone())?;
             }
             out = out.union(set)?;
         }
@@ -302,15 +317,15 @@ impl Checker<'_> {
     /// Rule 3.
     fn update(&mut self, i: usize, u: &Update, here: &isl::UnionSet, blocks: &isl::Set) -> Result<()> {
         let k = &self.mapped.kernels[i];
-        let ctx = &self.scop.ctx;
+        let (ctx, name) = (&self.scop.ctx, &u.tuple().to_string());
         let s = &self.scop.statements[u.statement.0];
         let place = isl::UnionMap::from_map(u.place.clone())?;
         let m = u.place.dim(isl::DimType::Out)?.saturating_sub(1);
         let instances = u.instances.clone().intersect_params(self.known.clone())?;
-        if !u.place.is_injective()? || !u.name.starts_with(UPDATE) {
-            self.report_set(Rule::Update, &u.name, instances.clone())?;
+        if !u.place.is_injective()? {
+            self.report_set(Rule::Update, name, instances.clone())?;
         }
-        self.report_set(Rule::Update, &u.name, instances.clone().subtract(place.clone().domain()?)?)?;
+        self.report_set(Rule::Update, name, instances.clone().subtract(place.clone().domain()?)?)?;
         // The element comes first.
         let accesses = |n: usize| -> Result<isl::UnionMap> {
             let all = match s.accesses.get(n) {
@@ -323,7 +338,7 @@ impl Checker<'_> {
         for n in std::iter::once(u.write).chain(u.reads.iter().copied()) {
             let cell = accesses(n)?;
             if !cell.is_equal(&written)? {
-                self.report_map(Rule::Update, &u.name, cell)?;
+                self.report_map(Rule::Update, name, cell)?;
             }
         }
         let a = names("s", m as usize).join(", ");
@@ -331,35 +346,35 @@ impl Checker<'_> {
             place.clone().apply_range(isl::UnionMap::read(ctx, &format!("{{ [{a}, t] -> [{a}] }}"))?)?;
         for map in written.maps()? {
             let element = isl::UnionMap::from_map(map.reset_tuple_id(isl::DimType::Out)?)?;
-            self.report_map(Rule::Update, &u.name, element.subtract(point.clone())?)?;
+            self.report_map(Rule::Update, name, element.subtract(point.clone())?)?;
         }
         let known = std::iter::once(u.write).chain(u.reads.iter().copied());
         let known: Vec<_> = known.chain(u.operands.iter().map(|o| o.access)).collect();
         if (0..s.accesses.len()).any(|n| known.iter().filter(|k| **k == n).count() != 1) {
-            self.report_set(Rule::Update, &u.name, instances.clone())?;
+            self.report_set(Rule::Update, name, instances.clone())?;
         }
         // points × times, for each step.
-        let at = isl::UnionSet::read(ctx, &format!("[{AT_STEP}] -> {{ [k] : k = {AT_STEP} }}"))?;
+        let at = isl::UnionSet::read(ctx, &format!("[{Step}] -> {{ [k] : k = {Step} }}"))?;
         let now =
             self.first_of_steps(k)?.intersect_domain(u.instances.clone())?.intersect_range(at)?.domain()?;
         let mine = here.clone().intersect(u.instances.clone())?;
         let all = mine.clone().intersect(now)?.apply(place.clone())?;
         let run = u.points.clone().flat_product(u.times.clone())?.intersect_params(blocks.clone())?;
         let run = isl::UnionSet::from_set(run)?;
-        self.differ(Rule::Update, &u.name, &all, &run)?;
+        self.differ(Rule::Update, name, &all, &run)?;
         let inside = u.points.clone().intersect_params(blocks.clone())?;
         if !whole(&u.times.clone().intersect_params(blocks.clone())?, 0)? {
-            self.report_set(Rule::Update, &u.name, isl::UnionSet::from_set(u.times.clone())?)?;
+            self.report_set(Rule::Update, name, isl::UnionSet::from_set(u.times.clone())?)?;
         }
-        let own = self.own_steps(k, &u.name)?;
-        self.behind_waits(&u.name, &own)?;
+        let own = self.own_steps(k, u.tuple())?;
+        self.behind_waits(u.tuple(), &own)?;
         let Some(all) = k.steps() else { return Ok(()) };
         let of_instances = self.first_of_steps(k)?.intersect_domain(instances.clone())?.reverse()?;
         let of_instances = of_instances.apply_range(all.clone().intersect_domain(instances.clone())?)?;
-        self.report_map(Rule::Update, &u.name, of_instances.subtract(own)?)?;
-        let there = self.steps_of(k, &u.name)?;
+        self.report_map(Rule::Update, name, of_instances.subtract(own)?)?;
+        let there = self.steps_of(k, u.tuple())?;
         let steps = mine.clone().apply(self.first_of_steps(k)?)?;
-        self.report_set(Rule::Update, &u.name, steps.subtract(there)?)?;
+        self.report_set(Rule::Update, name, steps.subtract(there)?)?;
         for o in &u.operands {
             let read = accesses(o.access)?;
             let element = isl::UnionMap::from_map(o.element.clone())?;
@@ -371,16 +386,16 @@ impl Checker<'_> {
             let found = place.clone().apply_range(isl::UnionMap::read(ctx, &by)?)?.apply_range(element)?;
             let found = found.intersect_domain(instances.clone())?;
             if !found.is_single_valued()? {
-                self.report_map(Rule::Update, &u.name, found.clone())?;
+                self.report_map(Rule::Update, name, found.clone())?;
             }
-            self.report_map(Rule::Update, &u.name, read.clone().subtract(found)?)?;
+            self.report_map(Rule::Update, name, read.clone().subtract(found)?)?;
             if o.along.is_some_and(|d| !whole(&inside, d as u32).unwrap_or(false)) {
-                self.report_set(Rule::Update, &u.name, isl::UnionSet::from_set(u.points.clone())?)?;
+                self.report_set(Rule::Update, name, isl::UnionSet::from_set(u.points.clone())?)?;
             }
             let array = s.accesses.get(o.access).map(|a| a.array);
             if let Some(h) = k.task().and_then(|t| t.homes.iter().find(|h| Some(h.at.array) == array)) {
                 let own = mine.clone().apply(read)?.intersect(self.cells(&h.at)?)?;
-                self.report_set(Rule::Update, &u.name, own)?;
+                self.report_set(Rule::Update, name, own)?;
             }
         }
         // One point's instances alone depend on each other in a step, and in the order of times.
@@ -392,7 +407,7 @@ impl Checker<'_> {
         let same = both.clone().apply_range(both.reverse()?)?;
         let later = isl::UnionMap::read(ctx, &format!("{{ [{a}, t] -> [{a}, u] : t < u }}"))?;
         let fine = place.clone().apply_range(later)?.apply_range(place.reverse()?)?;
-        self.report_map(Rule::Update, &u.name, deps.intersect(same)?.subtract(fine)?)
+        self.report_map(Rule::Update, name, deps.intersect(same)?.subtract(fine)?)
     }
 }
 
@@ -400,7 +415,9 @@ impl Checker<'_> {
 fn beneath(tree: &Tree, domain: &isl::UnionSet, out: &mut Vec<(String, isl::UnionSet)>) -> Result<()> {
     match tree {
         Tree::Leaf => {}
-        Tree::Mark(m, _) if m.starts_with(UPDATE) => out.push((m.clone(), domain.clone())),
+        Tree::Mark(m, _) if matches!(Mark::of(m), Some(Mark::Update(_))) => {
+            out.push((m.clone(), domain.clone()))
+        }
         Tree::Mark(_, child) => beneath(child, domain, out)?,
         Tree::Band(b) => beneath(&b.child, domain, out)?,
         Tree::Sequence(children) => {

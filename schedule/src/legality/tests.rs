@@ -1,4 +1,5 @@
 use super::*;
+use crate::names::Mark;
 use crate::testing::{KERNELS, kernel, scop};
 use crate::tree::{ScheduleTree, Tree};
 use crate::{MapOptions, Mode, map};
@@ -501,10 +502,10 @@ fn cells_in_registers() {
             k.promotions[0].accesses.retain(|at| accesses[*at].kind == AccessKind::Read);
         }),
         ("an access that there is not", |_, k| k.promotions[0].accesses.push(17)),
-        ("another mark", |_, k| k.promotions[0].mark.push('7')),
+        ("another mark", |_, k| k.promotions[0].mark = Mark::Promoted(77)),
         ("a mark above all loops, where the cell is not the same", |_, k| {
             let tree = ScheduleTree::from_isl(&k.schedule).unwrap();
-            let root = tree.root.marked(&k.promotions[0].mark);
+            let root = tree.root.marked(k.promotions[0].mark);
             k.schedule = ScheduleTree { domain: tree.domain, root }.to_isl().unwrap();
         }),
     ];

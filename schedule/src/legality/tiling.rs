@@ -20,6 +20,8 @@
 use super::{Checker, Rule, forget, names, params_of, restrict};
 use crate::Result;
 use crate::mapped::{MappedKernel, Placement, SharedGroup, Tiling};
+use crate::names::Param;
+use crate::names::Tuple;
 use pollyrs_isl as isl;
 use pollyrs_scop::{Access, AccessKind, ArrayId, StmtId};
 
@@ -105,11 +107,12 @@ impl Checker<'_> {
         let ctx = &self.scop.ctx;
         let (mut scheduled, mut unguarded) = (isl::UnionSet::empty(ctx)?, isl::UnionSet::empty(ctx)?);
         for set in t.schedule.domain()?.sets()? {
-            let name = set.tuple_name()?.unwrap_or_default();
-            if t.operand_tiles.iter().any(|p| p.name == name) {
+            let tuple = Tuple::of_set(&set)?;
+            if t.operand_tiles.iter().any(|p| Some(p.name) == tuple) {
                 continue;
             }
             let set = set.intersect_params(inside.clone())?;
+            let name = set.tuple_name()?.unwrap_or_default();
             let id = self.scop.statement_named(&name).map(|(id, _)| id);
             let guard = t.guards.iter().find(|g| Some(g.statement) == id);
             let exists = match guard {
@@ -332,7 +335,7 @@ impl Checker<'_> {
                     self.inside_buffer(k, t, &reads, g, &access)?;
                 }
                 // Copies read between what the program reads.
-                let params = names("_x", g.bounds.len());
+                let params = Param::first(Param::Subscript, g.bounds.len());
                 let mut inside = domain.clone().params()?;
                 for (p, (min, max)) in params.iter().zip(&g.bounds) {
                     let x = isl::PwAff::read(ctx, &format!("[{p}] -> {{ [({p})] }}"))?;
@@ -422,8 +425,8 @@ impl Checker<'_> {
         let time = time.intersect_params(t.context.clone())?;
         let mut copies = isl::UnionSet::empty(&self.scop.ctx)?;
         for set in t.schedule.domain()?.sets()? {
-            let name = set.tuple_name()?.unwrap_or_default();
-            if t.operand_tiles.iter().any(|p| p.name == name) {
+            let tuple = Tuple::of_set(&set)?;
+            if t.operand_tiles.iter().any(|p| Some(p.name) == tuple) {
                 copies = copies.add_set(set)?;
             }
         }

@@ -1,4 +1,4 @@
-//! The rule for loops whose iterations a thread may execute some at once ([`TOGETHER`]).
+//! The rule for loops whose iterations a thread may execute some at once ([`Mark::Together`]).
 //!
 //! Let `p` be the prefix of a thread's schedule at a mark: of the instances beneath it none depends on
 //! another one with the same `p`. Then code may load for some of them before it stores the first: what a load
@@ -7,7 +7,7 @@
 
 use super::{Checker, Rule};
 use crate::Result;
-use crate::mapped::TOGETHER;
+use crate::names::Mark;
 use pollyrs_isl as isl;
 
 impl Checker<'_> {
@@ -19,7 +19,9 @@ impl Checker<'_> {
         let mut nodes = vec![k.schedule.root()?];
         while let Some(node) = nodes.pop() {
             nodes.extend(node.children()?);
-            if node.node_type()? != isl::NodeType::Mark || node.mark_id()?.name() != TOGETHER {
+            if node.node_type()? != isl::NodeType::Mark
+                || Mark::of(&node.mark_id()?.name()) != Some(Mark::Together)
+            {
                 continue;
             }
             let below = super::steps::statements(&node.domain()?)?.intersect_params(k.context.clone())?;

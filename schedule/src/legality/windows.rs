@@ -28,7 +28,8 @@
 
 use super::{Checker, Rule, forget, names, params_of, restrict};
 use crate::Result;
-use crate::mapped::{BARRIER, ENTER, MappedKernel, Placement, Window};
+use crate::mapped::{MappedKernel, Placement, Window};
+use crate::names::Tuple::{self, Enter};
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, AccessValue, Within};
 
@@ -78,7 +79,7 @@ impl Checker<'_> {
         };
         let Some(n) = (n as usize).checked_sub(1) else { return Ok(None) };
         let c = names("c", n + 1);
-        let stage = format!("{{ [{}] -> {ENTER}[{}] }}", c.join(","), c[..n].join(","));
+        let stage = format!("{{ [{}] -> {Enter}[{}] }}", c.join(","), c[..n].join(","));
         let of = own.apply_range(isl::UnionMap::read(ctx, &stage)?)?;
         let blocks: Vec<_> = k.grid.iter().map(|g| g.param.clone()).collect();
         let in_block = restrict(domain, &k.tile_map, &params_of(&blocks))?;
@@ -97,9 +98,7 @@ impl Checker<'_> {
             && array.dims() > 0
             && w.lower.len() == array.dims()
             && w.size.len() == array.dims()
-            && w.copy != BARRIER
-            && w.copy != ENTER
-            && !crate::mapped::is_statement(&w.copy)
+            && matches!(w.copy, Tuple::Window(_))
             && self.mapped.placement.get(w.array.0) == Some(&Placement::Global);
         for set in k.domain.sets()? {
             let name = set.tuple_name()?.unwrap_or_default();
@@ -123,7 +122,7 @@ impl Checker<'_> {
     fn entered(&mut self, k: &MappedKernel, stages: &Stages) -> Result<()> {
         let ctx = &self.scop.ctx;
         let p = names("p", stages.n).join(",");
-        let enters = isl::UnionSet::read(ctx, &format!("{{ {ENTER}[{p}] }}"))?;
+        let enters = isl::UnionSet::read(ctx, &format!("{{ {Enter}[{p}] }}"))?;
         // Those that there are not, to be met by what is looked for: a difference would compute what is
         // quantified in that.
         let missing = enters.clone().subtract(stages.all.clone())?;
@@ -140,15 +139,15 @@ impl Checker<'_> {
             let tuple = [names("p", stages.n), names("s", w.size.len())].concat().join(",");
             let copies = isl::UnionSet::read(ctx, &format!("{{ {}[{tuple}] }}", w.copy))?;
             let copies = stages.domain.clone().intersect(copies)?;
-            let moves = isl::UnionMap::read(ctx, &format!("{{ {}[{tuple}] -> {ENTER}[{p}] }}", w.copy))?;
+            let moves = isl::UnionMap::read(ctx, &format!("{{ {}[{tuple}] -> {Enter}[{p}] }}", w.copy))?;
             let moves = moves.intersect_domain(copies.clone())?;
             let times = time.clone().intersect_domain(copies.clone().universe()?)?;
             self.report_set(Rule::Window, &k.name, copies.clone().subtract(times.clone().domain()?)?)?;
             self.report_set(Rule::Window, &k.name, moves.clone().range()?.intersect(missing.clone())?)?;
             self.report_map(Rule::Window, &k.name, times.lex_le(at.clone())?.intersect(moves)?)?;
-            self.ahead(k, stages, &copies, &tuple, &w.copy)?;
+            self.ahead(k, stages, &copies, &tuple, &w.copy.to_string())?;
         }
-        self.ahead(k, stages, &enters, &p, ENTER)
+        self.ahead(k, stages, &enters, &p, &Enter.to_string())
     }
 
     /// That `{ name[tuple] }`, of which the first coordinates are those of a stage, is in a step of it ahead
@@ -189,7 +188,7 @@ impl Checker<'_> {
         let tuple = [p.clone(), s.clone()].concat().join(",");
         // { _enter[p] -> A[s] } of a block, from all its threads.
         let text =
-            format!("{{ {}[{tuple}] -> [{ENTER}[{}] -> {name}[{}]] }}", w.copy, p.join(","), s.join(","));
+            format!("{{ {}[{tuple}] -> [{Enter}[{}] -> {name}[{}]] }}", w.copy, p.join(","), s.join(","));
         let copied = stages.domain.clone().apply(isl::UnionMap::read(ctx, &text)?)?.unwrap()?;
         let copied = forget(copied, &stages.threads)?.coalesce()?;
 

@@ -16,9 +16,10 @@
 use super::leaf::{At, Leaf};
 use super::options::MapOptions;
 use super::site::Site;
-use crate::mapped::{BARRIER, WAIT};
+use crate::names::Tuple::{self, Barrier, Fill, Wait};
+use crate::names::names;
 use crate::planted::planted;
-use crate::task::{STAGE, TaskMemory};
+use crate::task::TaskMemory;
 use crate::tree::{Band, Tree, members_mupa};
 use crate::{Dependences, Result, ScheduleError};
 use pollyrs_isl as isl;
@@ -40,7 +41,7 @@ pub(super) struct Ahead {
     /// `[params, _h*, _b*] -> { [k] }`: where stages are filled.
     stages: isl::UnionSet,
     /// Updates, and the places of their leaves.
-    updates: Vec<(String, i64)>,
+    updates: Vec<(Tuple, i64)>,
 }
 
 /// The tasks of a launch.
@@ -55,10 +56,6 @@ pub(super) struct Tasks<'a> {
     pub threads: &'a [String],
     /// Coordinates of a step.
     pub steps: usize,
-}
-
-fn names(prefix: &str, n: usize) -> Vec<String> {
-    (0..n).map(|i| format!("{prefix}{i}")).collect()
 }
 
 /// Tuples as text, for sets and maps.
@@ -79,7 +76,7 @@ impl Text {
         let others = names("w", tasks.blocks.len());
         let rest = vec![", 0"; tasks.steps - 2].concat();
         Text {
-            wait: format!("{WAIT}[k, {}]", others.join(", ")),
+            wait: format!("{Wait}[k, {}]", others.join(", ")),
             step: names("c", tasks.steps).join(", "),
             before: format!("{BEFORE}{rest}"),
             others,
@@ -93,13 +90,13 @@ fn meetings(domain: &isl::UnionSet, waits: &isl::Set, text: &Text) -> Result<isl
     let ctx = domain.context();
     let Text { wait, step, before, .. } = text;
     let mut meet = isl::UnionSet::empty(ctx)?;
-    let ahead = isl::UnionMap::read(ctx, &format!("{{ {BARRIER}[{step}] -> {BARRIER}[c0, {before}] }}"))?;
+    let ahead = isl::UnionMap::read(ctx, &format!("{{ {Barrier}[{step}] -> {Barrier}[c0, {before}] }}"))?;
     for set in domain.sets()? {
-        if set.tuple_name()?.as_deref() == Some(BARRIER) {
+        if Tuple::of_set(&set)? == Some(Barrier) {
             meet = meet.union(isl::UnionSet::from_set(set)?.apply(ahead.clone())?)?;
         }
     }
-    let waited = isl::UnionMap::read(ctx, &format!("{{ {wait} -> {BARRIER}[k, {before}] }}"))?;
+    let waited = isl::UnionMap::read(ctx, &format!("{{ {wait} -> {Barrier}[k, {before}] }}"))?;
     for set in isl::UnionSet::from_set(waits.clone())?.apply(waited)?.sets()? {
         meet = meet.add_set(set.remove_divs()?)?;
     }
@@ -111,7 +108,7 @@ fn with_waits(
     ctx: &isl::Context,
     root: Tree,
     text: &Text,
-    updates: &[(&str, i64)],
+    updates: &[(Tuple, i64)],
     staged: bool,
 ) -> Result<Tree> {
     let Text { others, wait, step, .. } = text;
@@ -122,7 +119,7 @@ fn with_waits(
         return Err(ScheduleError::Unsupported("a task without a sequence in its loop of steps"));
     };
     let own = [wait.clone()].into_iter();
-    let own = own.chain(updates.iter().map(|(name, _)| *name).chain(staged.then_some(STAGE)).map(of_step));
+    let own = own.chain(updates.iter().map(|(name, _)| *name).chain(staged.then_some(Fill)).map(of_step));
     for tuple in own {
         let at = isl::UnionPwAff::read(ctx, &format!("{{ {tuple} -> [(k)] }}"))?;
         members[0] = members[0].clone().union_add(at)?;
@@ -130,22 +127,22 @@ fn with_waits(
     let filter = |text: String| isl::UnionSet::read(ctx, &text);
     let order = others.iter().map(|w| isl::UnionPwAff::read(ctx, &format!("{{ {wait} -> [({w})] }}")));
     let order = order.collect::<isl::Result<Vec<_>>>()?;
-    let behind = |more: &str| format!("{{ {BARRIER}[{step}] : c1 = {BEFORE}{more} }}");
+    let behind = |more: &str| format!("{{ {Barrier}[{step}] : c1 = {BEFORE}{more} }}");
     let (first, last) = if staged { (" and c2 = 0", " and c2 = 1") } else { ("", "") };
     let mut children = vec![
         (filter(format!("{{ {wait} }}"))?, Tree::Leaf.under(order)),
         (filter(behind(first))?, Tree::Leaf),
     ];
     if staged {
-        children.push((filter(format!("{{ {} }}", of_step(STAGE)))?, Tree::Leaf));
+        children.push((filter(format!("{{ {} }}", of_step(Fill)))?, Tree::Leaf));
         children.push((filter(behind(last))?, Tree::Leaf));
     }
     for (own, child) in then {
         let (mut all, mut child) = (own.clone(), child);
         for (name, place) in updates {
-            let there = filter(format!("{{ {BARRIER}[{step}] : c1 = {place} }}"))?;
+            let there = filter(format!("{{ {Barrier}[{step}] : c1 = {place} }}"))?;
             if !own.is_disjoint(&there)? {
-                let update = filter(format!("{{ {} }}", of_step(name)))?;
+                let update = filter(format!("{{ {} }}", of_step(*name)))?;
                 child = Tree::Sequence(vec![(update.clone(), Tree::Leaf), (all.clone(), child)]);
                 all = all.union(update)?;
             }
@@ -157,7 +154,7 @@ fn with_waits(
 }
 
 /// What a block does once in a step: `_stage[k]`.
-fn of_step(name: &str) -> String {
+fn of_step(name: Tuple) -> String {
     format!("{name}[k]")
 }
 
@@ -185,17 +182,17 @@ impl Tasks<'_> {
         let read = |text: String| isl::UnionMap::read(&ctx, &text);
         let mut updates = Vec::new();
         for (name, place) in &more.updates {
-            let to = format!("{{ {BARRIER}[{}] -> {name}[c0] : c1 = {place} }}", text.step);
-            updates.push((name.as_str(), *place, domain.clone().apply(read(to)?)?));
+            let to = format!("{{ {Barrier}[{}] -> {name}[c0] : c1 = {place} }}", text.step);
+            updates.push((*name, *place, domain.clone().apply(read(to)?)?));
         }
         let mut steps = steps.union(read(format!("{{ {wait} -> [k, {before}] }}"))?)?;
         let mut domain = domain.add_set(mine)?;
         if staged {
             let zeros = vec![", 0"; self.steps.saturating_sub(3)].concat();
             let second = format!("{BEFORE}, 1{zeros}");
-            domain = domain.union(more.stages.clone().apply(read(format!("{{ [k] -> {STAGE}[k] }}"))?)?)?;
-            steps = steps.union(read(format!("{{ {STAGE}[k] -> [k, {second}] }}"))?)?;
-            let behind = read(format!("{{ [k] -> {BARRIER}[k, {second}] }}"))?;
+            domain = domain.union(more.stages.clone().apply(read(format!("{{ [k] -> {Fill}[k] }}"))?)?)?;
+            steps = steps.union(read(format!("{{ {Fill}[k] -> [k, {second}] }}"))?)?;
+            let behind = read(format!("{{ [k] -> {Barrier}[k, {second}] }}"))?;
             for set in more.stages.clone().apply(behind)?.sets()? {
                 meet = meet.add_set(set.remove_divs()?)?;
             }
@@ -218,7 +215,7 @@ impl Tasks<'_> {
             format!("[{}] -> {{ [{}, k] : {} }}", self.blocks.join(", "), b.join(", "), equal.join(" and "));
         let here = isl::Set::read(self.domain.context(), &here)?;
         let mine = self.waits()?.intersect_domain(here)?.wrap()?.flatten()?;
-        Ok(mine.project_out(isl::DimType::Set, 0, n as u32)?.set_tuple_name(WAIT)?.coalesce()?)
+        Ok(mine.project_out(isl::DimType::Set, 0, n as u32)?.set_tuple_name(&Wait.to_string())?.coalesce()?)
     }
 
     /// What comes of what a block keeps in shared memory.
@@ -235,7 +232,7 @@ impl Tasks<'_> {
             else {
                 continue;
             };
-            out.updates.push((u.name.clone(), *place));
+            out.updates.push((u.tuple(), *place));
         }
         Ok(out)
     }

@@ -2,6 +2,7 @@
 
 use super::options::Nests;
 use super::site::{Either, Site};
+use crate::names::Param;
 use crate::planted::planted;
 use crate::strategy::{EITHER, GRAPH, KERNEL, NEST, ROWS, SERIAL};
 use crate::tree::{Band, Tree};
@@ -77,7 +78,7 @@ pub(super) fn collect(
             let Tree::Sequence(forms) = &**child else {
                 return Err(ScheduleError::Unsupported("two forms that are no sequence"));
             };
-            let param = format!("_n{}", sites.len());
+            let param = Param::Form(sites.len()).to_string();
             let mut out = Vec::new();
             let graph = forms.first().is_some_and(|(_, f)| matches!(f, Tree::Mark(m, _) if m == GRAPH));
             let wanted = if graph { around.graphs } else { around.nests };
@@ -126,8 +127,10 @@ pub(super) fn host_tree(
             let (tree, kernels) = host_tree(ctx, child, sites, depth + n)?;
             let mut members = Vec::new();
             for d in depth..depth + n {
-                let pieces: Vec<_> =
-                    kernels.iter().map(|k| format!("{} -> [(_h{d})]", sites[*k].tuple())).collect();
+                let pieces: Vec<_> = kernels
+                    .iter()
+                    .map(|k| format!("{} -> [({})]", sites[*k].tuple(), Param::Host(d)))
+                    .collect();
                 members.push(isl::UnionPwAff::read(ctx, &format!("{{ {} }}", pieces.join("; ")))?);
             }
             (tree.under(members), kernels)

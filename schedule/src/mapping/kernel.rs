@@ -7,6 +7,7 @@ use super::site::Site;
 use super::{counters, lanes, tiling};
 use crate::domains::{aligned, simple};
 use crate::mapped::{BlockDim, Core, GridDim, MappedKernel, Mode};
+use crate::names::Param::{Block, Thread};
 use crate::planted::planted;
 use crate::tree::member_map;
 use crate::{Result, ScheduleError};
@@ -141,7 +142,7 @@ impl Places {
             thread_domain: domain.clone(),
         };
         for (i, (d, m)) in dims.iter().zip(&site.members).enumerate() {
-            places.add((format!("_b{i}"), format!("_t{i}")), d, m, site.tile.is_none())?;
+            places.add((Block(i).to_string(), Thread(i).to_string()), d, m, site.tile.is_none())?;
         }
         places.context = simple(places.context)?;
         Ok(places)
@@ -276,11 +277,11 @@ fn serial(
     let map = domain.clone().product_map(isl::UnionSet::read(ctx, "{ [0] }")?)?;
     let core = Core {
         grid: vec![GridDim {
-            param: "_b0".into(),
+            param: Block(0).to_string(),
             lower: isl::PwAff::read(ctx, "{ [(0)] }")?,
             count: isl::PwAff::read(ctx, "{ [(1)] }")?,
         }],
-        block: vec![BlockDim { param: "_t0".into(), size: 1 }],
+        block: vec![BlockDim { param: Thread(0).to_string(), size: 1 }],
         tile_map: map.clone(),
         thread_map: map,
         schedule: thread_schedule(domain.clone(), &context, inner)?,

@@ -1,6 +1,7 @@
 //! The instances of a launch, the values that its members have there, and where it is in the host's schedule.
 
 use super::site::Site;
+use crate::names::Param;
 use crate::tree::{ScheduleTree, Tree, member_map};
 use crate::{Result, ScheduleError};
 use pollyrs_isl as isl;
@@ -103,7 +104,7 @@ pub(super) fn host_domain(site: &Site, known: &isl::Set) -> Result<isl::UnionSet
 fn tuple_bound(site: &Site) -> String {
     let n = site.host_params().len();
     let dims: Vec<_> = (0..n).map(|i| format!("x{i}")).collect();
-    let equal: Vec<_> = (0..n).map(|i| format!("x{i} = _h{i}")).collect();
+    let equal: Vec<_> = (0..n).map(|i| format!("x{i} = {}", Param::Host(i))).collect();
     let condition = if equal.is_empty() { "true".into() } else { equal.join(" and ") };
     format!("{}[{}] : {condition}", site.name, dims.join(","))
 }

@@ -54,6 +54,7 @@ pub use tile::{TileShape, TilingOptions};
 pub use tiling::UNROLLED;
 
 use crate::mapped::{Alternative, Choice, Cut, Late, MappedKernel, MappedScop, Placement};
+use crate::names::Param;
 use crate::strategy::{KERNEL, SERIAL, place};
 use crate::time_tiling::waves;
 use crate::tree::ScheduleTree;
@@ -61,7 +62,7 @@ use crate::{Dependences, Result, ScheduleError, budgeted, is_quota, known};
 use host::{Around, collect, host_tree};
 use pollyrs_isl as isl;
 use pollyrs_scop::{ArrayId, Scop};
-use site::{LATE, Site};
+use site::Site;
 
 /// The part of the budget that the search for tiles may take.
 const TILES: u64 = 2;
@@ -145,9 +146,10 @@ fn map_marked(
     };
     let host = ScheduleTree { domain: host_domain, root: host }.to_isl()?;
     let choices = choices(&sites, &known, options)?;
-    let is_late = |s: &Site| s.either.as_ref().is_some_and(|e| e.param == LATE && e.nested);
+    let is_late =
+        |s: &Site| s.either.as_ref().is_some_and(|e| e.param == Param::Late.to_string() && e.nested);
     let late: Vec<usize> = (0..sites.len()).filter(|i| is_late(&sites[*i])).collect();
-    let late = (!late.is_empty()).then(|| Late { param: LATE.to_owned(), kernels: late });
+    let late = (!late.is_empty()).then(|| Late { param: Param::Late.to_string(), kernels: late });
     Ok(MappedScop { kernels, host, placement, choices, nested, late, divides: false })
 }
 

@@ -31,9 +31,9 @@ use super::rows::{self, BEFORE};
 use super::site::Site;
 use super::{graph, task};
 use crate::domains::{aligned, simple};
-use crate::mapped::{
-    self, BARRIER, BlockDim, Core, GridDim, MappedKernel, Mode, Promotion, StepsOf, TOGETHER,
-};
+use crate::mapped::{self, BlockDim, Core, GridDim, MappedKernel, Mode, Promotion, StepsOf};
+use crate::names::Tuple::{self, Barrier};
+use crate::names::{Mark, Param};
 use crate::planted::planted;
 use crate::strategy::{KERNEL, SERIAL, extent_of};
 use crate::task::TaskMemory;
@@ -89,19 +89,20 @@ pub(super) fn threads(scop: &Scop, leaves: &[Leaf], options: &MapOptions) -> Res
 /// The thread that has an instance, as the text of a map from the members that are spread, and the same for
 /// one thread `_t*`.
 fn spread(sizes: &[u32], members: usize) -> Option<(String, String)> {
+    let (t, s) = (Param::Thread(0), Param::Thread(1));
     Some(match (sizes, members) {
         (_, 0) => return None,
         ([q], 1) => (
             format!("{{ [v] -> [v mod {q}] }}"),
-            format!("[_t0] -> {{ [v] : exists e : v = {q} * e + _t0 }}"),
+            format!("[{t}] -> {{ [v] : exists e : v = {q} * e + {t} }}"),
         ),
         ([p, q], 1) => (
             format!("{{ [v] -> [floor(v / {q}) mod {p}, v mod {q}] }}"),
-            format!("[_t0, _t1] -> {{ [v] : exists e : v = {} * e + {q} * _t0 + _t1 }}", p * q),
+            format!("[{t}, {s}] -> {{ [v] : exists e : v = {} * e + {q} * {t} + {s} }}", p * q),
         ),
         ([p, q], _) => (
             format!("{{ [u, v] -> [u mod {p}, v mod {q}] }}"),
-            format!("[_t0, _t1] -> {{ [u, v] : exists e, f : u = {p} * e + _t0 and v = {q} * f + _t1 }}"),
+            format!("[{t}, {s}] -> {{ [u, v] : exists e, f : u = {p} * e + {t} and v = {q} * f + {s} }}"),
         ),
         _ => return None,
     })
@@ -121,7 +122,7 @@ struct Blocks {
 /// One block for each value of the site's members.
 fn blocks(site: &Site, domain: &isl::UnionSet, around: isl::Set) -> Result<Blocks> {
     let ctx = &around.context().clone();
-    let names: Vec<_> = (0..site.members.len()).map(|d| format!("_b{d}")).collect();
+    let names = Param::first(Param::Block, site.members.len());
     let mut context = around.clone();
     let (mut grid, mut tiles) = (Vec::new(), Vec::new());
     let mut one_tile = domain.clone();
@@ -150,7 +151,7 @@ struct Lanes {
 
 impl Lanes {
     fn new(sizes: Vec<u32>) -> Lanes {
-        Lanes { names: (0..sizes.len()).map(|d| format!("_t{d}")).collect(), sizes }
+        Lanes { names: Param::first(Param::Thread, sizes.len()), sizes }
     }
 
     /// What is known in a thread, of what is known in its block.
@@ -204,7 +205,7 @@ fn order(found: &[Leaf], n: usize, one_tile: &isl::UnionSet, lanes: &Lanes) -> R
     let (mut steps, mut thread_map) = (isl::UnionMap::empty(ctx)?, isl::UnionMap::empty(ctx)?);
     let (mut mine, mut barriers) = (isl::UnionSet::empty(ctx)?, isl::UnionSet::empty(ctx)?);
     let c = coordinates(n);
-    let meet = isl::UnionMap::read(ctx, &format!("{{ [{c}] -> {BARRIER}[{c}] }}"))?;
+    let meet = isl::UnionMap::read(ctx, &format!("{{ [{c}] -> {Barrier}[{c}] }}"))?;
     for leaf in found {
         let step = step(leaf, n)?;
         let here = leaf.domain.clone().intersect(one_tile.clone())?;
@@ -248,8 +249,8 @@ impl Bodies<'_> {
             let body = inner.under(leaf.members.clone());
             let update = self.updates.get(number).copied().flatten();
             bodies.push(match update.and_then(|u| self.memory.updates.get(u)) {
-                Some(u) => body.marked(&u.name),
-                None if together && !self.memory.homes.is_empty() => body.marked(TOGETHER),
+                Some(u) => body.marked(u.mark()),
+                None if together && !self.memory.homes.is_empty() => body.marked(Mark::Together),
                 None => body,
             });
         }
@@ -310,12 +311,12 @@ pub(super) fn kernel(
         false => None,
     };
     if staging.is_some() {
-        barriers = barriers.union(isl::UnionSet::read(ctx, &format!("{{ {BARRIER}[{BEFORE}] }}"))?)?;
+        barriers = barriers.union(isl::UnionSet::read(ctx, &format!("{{ {Barrier}[{BEFORE}] }}"))?)?;
     }
     let mut barriers = barriers.coalesce()?;
     if planted("nest-barrier") {
         // The last step of each iteration has none behind it.
-        let last = format!("{{ {BARRIER}[{}] : c{} >= 1 }}", coordinates(n), n - 1);
+        let last = format!("{{ {Barrier}[{}] : c{} >= 1 }}", coordinates(n), n - 1);
         barriers = barriers.subtract(isl::UnionSet::read(ctx, &last)?)?;
     }
     let root = Steps { ctx, n }.tree(&site.inner, &domain, 0, &mut bodies.into_iter())?;
@@ -359,7 +360,7 @@ struct Steps<'a> {
 
 impl Steps<'_> {
     fn barrier(&self) -> String {
-        format!("{BARRIER}[{}]", coordinates(self.n))
+        format!("{Barrier}[{}]", coordinates(self.n))
     }
 
     /// The tree of the nest with barriers, and with `bodies` for its leaves, those of an empty domain left
@@ -417,7 +418,7 @@ impl Steps<'_> {
 fn atomic(node: isl::ScheduleNode) -> Result<isl::ScheduleNode> {
     let mut barriers = false;
     for set in node.universe_domain()?.sets()? {
-        barriers = barriers || set.tuple_name()?.as_deref() == Some(BARRIER);
+        barriers = barriers || Tuple::of_set(&set)? == Some(Barrier);
     }
     if !barriers {
         return Ok(node);

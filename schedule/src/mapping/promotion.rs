@@ -10,7 +10,8 @@
 
 use super::site::Site;
 use crate::Result;
-use crate::mapped::{PROMOTED, Promotion};
+use crate::mapped::Promotion;
+use crate::names::Mark;
 use crate::tree::{Band, Tree, members_mupa};
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, AccessValue, ArrayId, Scop, StmtId};
@@ -59,8 +60,8 @@ impl Promoter<'_> {
                     b.members.push(last);
                     return Ok(Tree::Band(b));
                 };
-                let mark = format!("{PROMOTED}{}", self.from + self.found.len());
-                self.found.push(Promotion { mark: mark.clone(), statement, accesses });
+                let mark = Mark::Promoted(self.from + self.found.len());
+                self.found.push(Promotion { mark, statement, accesses });
                 let coincident = b.coincident.pop().unwrap_or(false);
                 let inner = Tree::Band(Band {
                     members: vec![last],
@@ -68,7 +69,7 @@ impl Promoter<'_> {
                     coincident: vec![coincident],
                     child: Box::new(Tree::Leaf),
                 });
-                let inner = inner.marked(&mark);
+                let inner = inner.marked(mark);
                 if b.members.is_empty() { inner } else { Tree::Band(Band { child: Box::new(inner), ..b }) }
             }
             Tree::Band(b) => {

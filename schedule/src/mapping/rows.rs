@@ -11,7 +11,9 @@
 
 use super::leaf::Leaf;
 use super::site::Site;
-use crate::mapped::{BARRIER, ENTER, Window};
+use crate::mapped::Window;
+use crate::names::Param::Block;
+use crate::names::Tuple::{self, Barrier, Enter};
 use crate::planted::planted;
 use crate::strategy::{COLUMNS, arrays_of_rows, rows_of_block};
 use crate::tree::Tree;
@@ -58,11 +60,11 @@ pub(super) fn staging(
     }
     let (mut windows, mut copies) = (Vec::new(), Vec::new());
     for (number, r) in found.iter().enumerate() {
-        let (name, copy) = (&scop.array(r.array).name, format!("_in{number}"));
-        let first = format!("{rows} * _b0 + {}", r.ahead);
+        let (name, copy) = (&scop.array(r.array).name, Tuple::Window(number));
+        let first = format!("{rows} * {} + {}", Block(0), r.ahead);
         let lower = vec![
-            isl::PwAff::read(ctx, &format!("[_b0] -> {{ {ENTER}[] -> [({first})] }}"))?,
-            isl::PwAff::read(ctx, &format!("{{ {ENTER}[] -> [(0)] }}"))?,
+            isl::PwAff::read(ctx, &format!("[{}] -> {{ {Enter}[] -> [({first})] }}", Block(0)))?,
+            isl::PwAff::read(ctx, &format!("{{ {Enter}[] -> [(0)] }}"))?,
         ];
         let passing = passing(scop, deps, domain, r.array)?;
         let size = vec![rows as u32, COLUMNS as u32 + 1];
@@ -122,7 +124,7 @@ fn passing(scop: &Scop, deps: &Dependences, domain: &isl::UnionSet, array: Array
             left = left.union(own)?;
         }
     }
-    Ok(left.product_map(isl::UnionSet::read(ctx, &format!("{{ {ENTER}[] }}"))?)?)
+    Ok(left.product_map(isl::UnionSet::read(ctx, &format!("{{ {Enter}[] }}"))?)?)
 }
 
 impl Staging {
@@ -136,9 +138,9 @@ impl Staging {
         let ctx = domain.context().clone();
         let (mut domain, mut steps) = (domain, steps);
         let set = |text: String| isl::UnionSet::read(&ctx, &text);
-        let enter = set(format!("{{ {ENTER}[] }}"))?;
+        let enter = set(format!("{{ {Enter}[] }}"))?;
         domain = domain.union(enter.clone())?;
-        steps = steps.union(isl::UnionMap::read(&ctx, &format!("{{ {ENTER}[] -> [{BEFORE}] }}"))?)?;
+        steps = steps.union(isl::UnionMap::read(&ctx, &format!("{{ {Enter}[] -> [{BEFORE}] }}"))?)?;
         let mut children = vec![(enter, Tree::Leaf)];
         for (w, copies) in self.windows.iter().zip(&self.copies) {
             if copies.is_empty()? {
@@ -152,7 +154,7 @@ impl Staging {
             let turns = Tree::Leaf.under(vec![member(0)?, member(1)?]);
             children.push((set(format!("{{ {}[s0, s1] }}", w.copy))?, turns));
         }
-        children.push((set(format!("{{ {BARRIER}[{BEFORE}] }}"))?, Tree::Leaf));
+        children.push((set(format!("{{ {Barrier}[{BEFORE}] }}"))?, Tree::Leaf));
         match root {
             Tree::Sequence(rest) => children.extend(rest),
             _ => return Err(ScheduleError::Unsupported("rows without a sequence of steps")),

@@ -3,6 +3,7 @@
 use super::tile::Tile;
 use super::variant::Variant;
 use crate::Result;
+use crate::names::Param;
 use crate::tree::Tree;
 use pollyrs_isl as isl;
 
@@ -43,7 +44,7 @@ impl Site {
     /// `_h0, _h1, ...`: the host loops around, or where a launch is cut.
     pub fn host_params(&self) -> Vec<String> {
         let cut = self.alternative.as_ref().is_some_and(|a| a.cut.is_some());
-        (0..self.host.len() + usize::from(cut)).map(|i| format!("_h{i}")).collect()
+        Param::first(Param::Host, self.host.len() + usize::from(cut))
     }
 
     /// `K0[_h0, _h1]`
@@ -60,12 +61,9 @@ pub(super) struct Either {
     pub nested: bool,
 }
 
-/// The parameter of `Late`.
-pub(super) const LATE: &str = "_late";
-
 impl Either {
     pub fn late(tiles: bool) -> Either {
-        Either { param: LATE.to_owned(), nested: tiles }
+        Either { param: Param::Late.to_string(), nested: tiles }
     }
 
     /// `[params, _n0] -> { : ... }`

@@ -5,9 +5,10 @@
 
 use super::graph::Tasks;
 use super::leaf::{At, Leaf};
+use crate::names::Param::Step;
 use crate::planted::planted;
 use crate::strategy::TILE;
-use crate::task::{AT_STEP, Home, Operand, Stage, TaskMemory, TileBox, UPDATE, Update, whole};
+use crate::task::{Home, Operand, Stage, TaskMemory, TileBox, Update, whole};
 use crate::tree::{Tree, member_map};
 use crate::{Result, budgeted, is_quota};
 use pollyrs_isl as isl;
@@ -284,7 +285,7 @@ impl Tasks<'_> {
             return Ok(None);
         }
         // Of a block and a step.
-        let at = isl::UnionSet::read(ctx, &format!("[{AT_STEP}] -> {{ [k] : k = {AT_STEP} }}"))?;
+        let at = isl::UnionSet::read(ctx, &format!("[{Step}] -> {{ [k] : k = {Step} }}"))?;
         let now = member_map(step)?.intersect_range(at)?.domain()?;
         let here = leaf.domain.clone().intersect(k.one_tile.clone())?.intersect(now)?;
         let here = here.intersect_params(k.context.clone())?;
@@ -334,7 +335,7 @@ impl Tasks<'_> {
         let simple =
             |set: isl::Set| -> Result<isl::Set> { Ok(set.gist_params(k.context.clone())?.coalesce()?) };
         Ok(Some(Update {
-            name: format!("{UPDATE}{number}"),
+            number,
             statement,
             instances: leaf.domain.clone(),
             place,
@@ -368,8 +369,9 @@ pub(super) fn is_leaf(tree: &Tree) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::legality::{Rule, check};
-    use crate::mapped::{MappedKernel, TOGETHER};
-    use crate::task::{STAGE, UPDATE};
+    use crate::mapped::MappedKernel;
+    use crate::names::Mark;
+    use crate::names::Tuple::Fill;
     use crate::testing::{CHOLESKY, as_graph, kernel, scop};
     use crate::{MapOptions, MappedScop, Nests, ScheduleTree, Tree};
     use pollyrs_isl as isl;
@@ -434,7 +436,7 @@ mod tests {
 
     fn without_marks(tree: Tree) -> Tree {
         match tree {
-            Tree::Mark(m, child) if m.starts_with(UPDATE) => without_marks(*child),
+            Tree::Mark(m, child) if matches!(Mark::of(&m), Some(Mark::Update(_))) => without_marks(*child),
             Tree::Mark(m, child) => without_marks(*child).marked(&m),
             Tree::Band(b) => {
                 Tree::Band(crate::Band { child: Box::new(without_marks((*b.child).clone())), ..b })
@@ -480,8 +482,8 @@ mod tests {
             (Rule::Update, &|k| {
                 let ctx = k.domain.context().clone();
                 let steps = k.steps().unwrap().clone();
-                let own = isl::UnionSet::read(&ctx, &format!("{{ {STAGE}[k] }}")).unwrap();
-                let early = format!("{{ {STAGE}[k] -> [k, -1, 0, 0] }}");
+                let own = isl::UnionSet::read(&ctx, &format!("{{ {Fill}[k] }}")).unwrap();
+                let early = format!("{{ {Fill}[k] -> [k, -1, 0, 0] }}");
                 let early = isl::UnionMap::read(&ctx, &early).unwrap();
                 k.steps_mut().order = steps.subtract_domain(own).unwrap().union(early).unwrap();
             }),
@@ -504,7 +506,7 @@ mod tests {
             (Rule::Update, &|k| scheduled(k, "{ _update1[0] }", None)),
             // Instances that a thread executes at once: those of a step, and no others.
             (Rule::Together, &|k| {
-                let root = ScheduleTree::from_isl(&k.schedule).unwrap().root.marked(TOGETHER);
+                let root = ScheduleTree::from_isl(&k.schedule).unwrap().root.marked(Mark::Together);
                 k.schedule = ScheduleTree { domain: k.schedule.domain().unwrap(), root }.to_isl().unwrap();
             }),
             // One that says to be all of the statement.

@@ -2,6 +2,7 @@
 //! between two of them.
 
 use crate::Result;
+use crate::names::Param;
 use pollyrs_isl as isl;
 
 /// One of several sites with the same instances: the parameter of the choice (named after the first site)
@@ -17,16 +18,17 @@ pub(super) struct Variant {
 
 impl Variant {
     pub fn param(&self) -> String {
-        format!("_c{}", self.choice)
+        Param::Choice(self.choice).to_string()
     }
 
     /// `[_h0] -> { [v] : ... }`: values of the cut member in the site's launch. The first site's parameter is
     /// the point behind its last one, so that its bounds have no cases, the second one's a tile coordinate,
     /// so that its first tile begins with a point of its own.
     pub fn side(&self, cut: &CutAt) -> String {
+        let h = Param::Host(0);
         match self.at {
-            0 => "[_h0] -> { [v] : v < _h0 }".into(),
-            _ => format!("[_h0] -> {{ [v] : v >= {} * _h0 }}", cut.part),
+            0 => format!("[{h}] -> {{ [v] : v < {h} }}"),
+            _ => format!("[{h}] -> {{ [v] : v >= {} * {h} }}", cut.part),
         }
     }
 
@@ -34,8 +36,9 @@ impl Variant {
     pub fn places(&self, cut: &CutAt) -> Result<isl::Set> {
         let ctx = cut.first.context();
         let (scale, lowest) = if self.at == 0 { (1, cut.first.clone()) } else { (cut.part, cut.lowest()?) };
-        let least = scaled(ctx, "_h0", 1)?.ge_set(lowest)?;
-        Ok(least.intersect(scaled(ctx, "_h0", scale)?.le_set(cut.end.clone())?)?)
+        let cut_at = Param::Host(0).to_string();
+        let least = scaled(ctx, &cut_at, 1)?.ge_set(lowest)?;
+        Ok(least.intersect(scaled(ctx, &cut_at, scale)?.le_set(cut.end.clone())?)?)
     }
 
     /// `[params, _c0] -> { : ... }`: the conditions of all alternatives are a partition of the integers.
@@ -43,6 +46,7 @@ impl Variant {
     pub fn condition(&self, ctx: &isl::Context) -> Result<isl::Set> {
         let p = self.param();
         if let Some(cut) = &self.cut {
+            let cut_at = Param::Host(0).to_string();
             let at = scaled(ctx, &p, 1)?;
             let end = at.clone().eq_set(cut.end.clone())?;
             let whole = isl::Set::read(ctx, &format!("[{p}] -> {{ : {p} mod {} = 0 }}", cut.part))?;
@@ -50,10 +54,10 @@ impl Variant {
                 at.clone().ge_set(cut.first.clone())?.intersect(at.clone().lt_set(cut.end.clone())?)?;
             let places = whole.intersect(inside)?;
             if self.at == 0 {
-                return Ok(at.eq_set(scaled(ctx, "_h0", 1)?)?.intersect(places.union(end)?)?);
+                return Ok(at.eq_set(scaled(ctx, &cut_at, 1)?)?.intersect(places.union(end)?)?);
             }
-            let own = at.eq_set(scaled(ctx, "_h0", cut.part)?)?.intersect(places.clone())?;
-            let all = scaled(ctx, "_h0", 1)?.eq_set(cut.lowest()?)?.subtract(places)?.subtract(end)?;
+            let own = at.eq_set(scaled(ctx, &cut_at, cut.part)?)?.intersect(places.clone())?;
+            let all = scaled(ctx, &cut_at, 1)?.eq_set(cut.lowest()?)?.subtract(places)?.subtract(end)?;
             return Ok(own.union(all)?);
         }
         let condition = match self.at {

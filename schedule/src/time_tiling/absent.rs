@@ -14,8 +14,9 @@
 //! of `R` has `S` under a condition, it computes an absent `S`, which would read what `R` writes. Where steps
 //! of `S` and of `R` have code of their own, with a barrier between them, it does not.
 
-use super::band::{Band, names};
+use super::band::Band;
 use crate::Result;
+use crate::names::names;
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, ArrayId, Scop, StmtId};
 

@@ -12,6 +12,7 @@
 //!   `-backward dt <= ds <= forward dt`.
 
 use super::NotTiled;
+use crate::names::names;
 use crate::{Dependences, Result, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, Scop, Statement};
@@ -156,10 +157,6 @@ pub fn recognise(scop: &Scop, deps: &Dependences) -> Result<std::result::Result<
         }
     }
     Ok(Err(why))
-}
-
-pub(super) fn names(prefix: &str, n: usize) -> Vec<String> {
-    (0..n).map(|i| format!("{prefix}{i}")).collect()
 }
 
 /// For each statement the longest chain of dependences within one time iteration that ends in it; `None` if

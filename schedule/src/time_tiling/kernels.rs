@@ -5,15 +5,17 @@
 //! or a block may turn out to have nothing to do, and a step no points. Kernels with steps may be launched
 //! idle, see rule 2 of [`crate::legality`].
 
-use super::band::{Band, Form, names};
+use super::band::{Band, Form};
 use super::shape::Phase;
 use super::windows::{self, BEFORE, Staging};
 use super::{NotTiled, Techniques};
 use crate::domains::{aligned, simple};
 use crate::mapped::{
-    BARRIER, BlockDim, Core, ENTER, GridDim, MappedKernel, MappedScop, Mode, Placement, Stages, Steps,
-    StepsOf,
+    BlockDim, Core, GridDim, MappedKernel, MappedScop, Mode, Placement, Stages, Steps, StepsOf,
 };
+use crate::names::Param::{self, Block};
+use crate::names::Tuple::{Barrier, Enter};
+use crate::names::names;
 use crate::planted::planted;
 use crate::tree::{ScheduleTree, Tree};
 use crate::{Dependences, Result, known};
@@ -199,7 +201,7 @@ impl Bounds {
         let fixed = reach.clone().intersect(isl::Set::read(ctx, &launch)?)?;
         let mut context = fixed.clone().params()?.remove_divs()?.coalesce()?.intersect(known.clone())?;
         let mut grid = Vec::new();
-        for (d, p) in names("_b", phase.blocks).iter().enumerate() {
+        for (d, p) in Param::first(Block, phase.blocks).iter().enumerate() {
             let map = isl::Map::read(ctx, &format!("{{ [{out}] -> [b{d}] }}"))?;
             let values = fixed.clone().apply(map)?.remove_divs()?.coalesce()?;
             let (lower, upper) =
@@ -243,14 +245,15 @@ impl Text {
         let local = phase.extents.len();
         let (b, c, l) = (names("b", phase.blocks), names("c", phase.steps), names("l", local));
         let out = [vec!["T".to_string()], b.clone(), c.clone(), l.clone()].concat().join(", ");
-        let (h, bs, ts) = (phase.launch.clone(), names("_b", phase.blocks), names("_t", local));
+        let (h, bs, ts) =
+            (phase.launch.clone(), Param::first(Block, phase.blocks), Param::first(Param::Thread, local));
         let at_tile: String = b.iter().zip(&bs).map(|(b, p)| format!(" and {b} = {p}")).collect();
         let mut at_thread = String::new();
         for (d, (size, extent)) in sizes.iter().zip(&phase.extents).enumerate() {
             at_thread += &if size == extent {
-                format!(" and l{d} = _t{d}")
+                format!(" and l{d} = {}", Param::Thread(d))
             } else {
-                format!(" and exists (e{d} : l{d} = {size} * e{d} + _t{d})")
+                format!(" and exists (e{d} : l{d} = {size} * e{d} + {})", Param::Thread(d))
             };
         }
         let of_tile = [vec![h.clone()], bs].concat();
@@ -301,14 +304,14 @@ pub(super) fn kernel(
         None => Bounds::of(&reach, phase, known)?,
     };
     let mut block = Vec::new();
-    for (p, size) in names("_t", l.len()).iter().zip(&sizes) {
+    for (p, size) in Param::first(Param::Thread, l.len()).iter().zip(&sizes) {
         context = context.intersect(isl::Set::read(ctx, &format!("[{p}] -> {{ : 0 <= {p} < {size} }}"))?)?;
         block.push(BlockDim { param: p.clone(), size: *size as u32 });
     }
     let context = simple(context)?;
 
     // Barriers wherever the tile may have points.
-    let meet = isl::Map::read(ctx, &format!("{{ [{out}] -> {BARRIER}[{}] }}", c.join(", ")))?;
+    let meet = isl::Map::read(ctx, &format!("{{ [{out}] -> {Barrier}[{}] }}", c.join(", ")))?;
     let barriers =
         reach.intersect(isl::Set::read(ctx, &text.tile)?)?.apply(meet)?.remove_divs()?.coalesce()?;
     let mut steps = to(c)?;
@@ -362,7 +365,7 @@ pub(super) fn kernel(
 fn ahead_of_stages(ctx: &isl::Context, c: &[String], staging: &Staging) -> Result<isl::UnionMap> {
     let p = &c[..c.len() - 1];
     let before = [p, &[BEFORE.to_string()]].concat().join(", ");
-    let mut maps = vec![format!("{ENTER}[{}] -> [{before}]", p.join(", "))];
+    let mut maps = vec![format!("{Enter}[{}] -> [{before}]", p.join(", "))];
     for w in &staging.windows {
         let tuple = [p, &names("x", w.size.len())].concat();
         maps.push(format!("{}[{}] -> [{before}]", w.copy, tuple.join(", ")));
@@ -387,7 +390,7 @@ struct Thread<'a> {
 impl Thread<'_> {
     /// `{ S[i] -> [(value)] }` for an expression of the names in `out`.
     fn member(&self, value: &str) -> Result<isl::UnionPwAff> {
-        let threads = names("_t", self.threads).join(", ");
+        let threads = Param::first(Param::Thread, self.threads).join(", ");
         let map = format!("[{threads}] -> {{ [{}] -> [{value}] }}", self.out);
         let map = isl::UnionMap::read(&self.scop.ctx, &map)?;
         Ok(isl::MultiUnionPwAff::from_union_map(self.mine.clone().apply_range(map)?)?.at(0)?)
@@ -404,17 +407,17 @@ impl Thread<'_> {
         let ctx = &self.scop.ctx;
         let (p, c_all) = (&c[..c.len() - 1], c.join(", "));
         // Tuples of all that is no statement, by the names of their dimensions.
-        let mut others = vec![format!("{BARRIER}[{c_all}]")];
+        let mut others = vec![format!("{Barrier}[{c_all}]")];
         let mut domain = self.mine.clone().domain()?.coalesce()?.detect_equalities()?;
         domain = domain.add_set(self.barriers.clone())?;
         let mut first = Vec::new();
         if let Some(s) = staging {
-            let enter = format!("{ENTER}[{}]", p.join(", "));
+            let enter = format!("{Enter}[{}]", p.join(", "));
             let union = |text: &str| isl::UnionSet::read(ctx, &format!("{{ {text} }}"));
             first.push((union(&enter)?, Tree::Leaf));
             domain = domain.add_set(s.entered.clone())?;
             let before = [p, &[BEFORE.to_string()]].concat().join(", ");
-            let ahead = isl::Map::read(ctx, &format!("{{ {enter} -> {BARRIER}[{before}] }}"))?;
+            let ahead = isl::Map::read(ctx, &format!("{{ {enter} -> {Barrier}[{before}] }}"))?;
             domain = domain.add_set(s.entered.clone().apply(ahead)?)?;
             for (w, (copies, turns)) in s.windows.iter().zip(&s.copies) {
                 let tuple = format!("{}[{}]", w.copy, [p, &names("x", w.size.len())].concat().join(", "));
@@ -423,7 +426,7 @@ impl Thread<'_> {
                 others.push(tuple);
             }
             others.push(enter);
-            first.push((union(&format!("{BARRIER}[{c_all}] : {} = {BEFORE}", c[p.len()]))?, Tree::Leaf));
+            first.push((union(&format!("{Barrier}[{c_all}] : {} = {BEFORE}", c[p.len()]))?, Tree::Leaf));
         }
         let step = |value: &String, others: &[String]| -> Result<isl::UnionPwAff> {
             let pieces: Vec<_> = others.iter().map(|t| format!("{t} -> [({value})]")).collect();
@@ -434,7 +437,7 @@ impl Thread<'_> {
         // What a thread does in a turn is an affine function of the turn: no division is left in its code.
         for (d, ((l, size), extent)) in l.iter().zip(sizes).zip(extents).enumerate() {
             if size != extent {
-                turns.push(self.member(&format!("floor(({l} - _t{d}) / {size})"))?);
+                turns.push(self.member(&format!("floor(({l} - {}) / {size})", Param::Thread(d)))?);
             }
         }
         let mut body = Vec::new();
@@ -446,7 +449,7 @@ impl Thread<'_> {
             body.push((tuple, Tree::Leaf));
         }
         let body = if body.len() == 1 { Tree::Leaf } else { Tree::Sequence(body) };
-        let barrier = isl::UnionSet::read(ctx, &format!("{{ {BARRIER}[{c_all}] }}"))?;
+        let barrier = isl::UnionSet::read(ctx, &format!("{{ {Barrier}[{c_all}] }}"))?;
         let run = Tree::Sequence(vec![(all.clone(), body.under(turns)), (barrier, Tree::Leaf)]);
         let root = match staging {
             None => run.under(c.iter().map(|v| step(v, &others)).collect::<Result<_>>()?),
@@ -454,7 +457,7 @@ impl Thread<'_> {
                 let last = step(&c[p.len()], &others[..1])?;
                 let steps = isl::UnionSet::read(
                     ctx,
-                    &format!("{{ {BARRIER}[{c_all}] : {} > {BEFORE} }}", c[p.len()]),
+                    &format!("{{ {Barrier}[{c_all}] : {} > {BEFORE} }}", c[p.len()]),
                 )?;
                 first.push((all.union(steps)?, run.under(vec![last])));
                 let stages = p.iter().map(|v| step(v, &others)).collect::<Result<_>>()?;

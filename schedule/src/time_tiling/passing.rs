@@ -14,9 +14,9 @@
 //! 3, 5, 7, 9, 9, 7, 5, 3 points; what is left out of them are 3, 5, 7, 7, 5, 3, 0 and 0: those of which the
 //! neighbours one step later and the place two steps later are inside.
 
-use super::band::names;
 use super::windows::{Site, at_block, place_tuple};
 use crate::Result;
+use crate::names::names;
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, ArrayId};
 

@@ -1,7 +1,9 @@
 //! What all time tilings produce: phases, each of which places points of the band in tiles.
 
-use super::band::{Ratio, Slopes, names};
+use super::band::{Ratio, Slopes};
 use crate::Result;
+use crate::names::Param;
+use crate::names::names;
 use pollyrs_isl as isl;
 
 /// A kind of tile. The tiles of one phase with the same `T` are one launch; for each `T` the phases are
@@ -85,7 +87,7 @@ impl Place {
             blocks: self.blocks.len(),
             steps: self.steps.len(),
             extents: self.extents,
-            launch: "_h0".into(),
+            launch: Param::Host(0).to_string(),
         })
     }
 }

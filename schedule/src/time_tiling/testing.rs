@@ -1,8 +1,9 @@
 //! What every tiling has to satisfy, for all points of the unbounded space.
 
-use super::band::{Ratio, Slopes, names};
+use super::band::{Ratio, Slopes};
 use super::picture::list;
 use super::shape::Phase;
+use crate::names::names;
 use pollyrs_isl as isl;
 
 /// From numerators and denominators, forward first.

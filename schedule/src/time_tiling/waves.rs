@@ -17,11 +17,13 @@
 //! `for i, for j: A[i][j] = f(A[i-1][j], A[i][j-1])`, tiles of 64 x 64: 2 n / 64 launches of up to n / 64
 //! blocks, each with 127 steps of up to 64 points.
 
-use super::band::{Band, Form, names};
+use super::band::{Band, Form};
 use super::kernels::Bounds;
 use super::shape::Phase;
 use super::{Techniques, kernels};
 use crate::mapped::{GridDim, MappedKernel};
+use crate::names::Param;
+use crate::names::names;
 use crate::strategy::{linear, nonnegative};
 use crate::tree::{Tree, member_map, members_mupa};
 use crate::{Dependences, Result};
@@ -65,7 +67,7 @@ pub(crate) fn kernel(
         deps.all(scop)?.intersect_domain(front.domain.clone())?.intersect_range(front.domain.clone())?;
     // One iteration of the loops around.
     let mut domain = front.domain.clone();
-    let host: Vec<_> = (0..front.host.len()).map(|d| format!("_h{d}")).collect();
+    let host = Param::first(Param::Host, front.host.len());
     for (m, p) in outer.iter().zip(&host) {
         active = active.eq_at(crate::tree::member_mupa(m)?)?;
         let at = isl::UnionSet::read(ctx, &format!("[{p}] -> {{ [v] : v = {p} }}"))?;
@@ -137,7 +139,7 @@ fn bounds(
     let launched = launched.coalesce()?;
     let mut context = launched.clone().intersect(known.clone())?;
     let mut grid = Vec::new();
-    for (d, param) in names("_b", band.dims).into_iter().enumerate() {
+    for (d, param) in Param::first(Param::Block, band.dims).into_iter().enumerate() {
         let lower = first[d].clone().max(at(launch)?.sub(sum(&last, Some(d))?)?)?.coalesce()?;
         let upper = last[d].clone().min(at(launch)?.sub(sum(&first, Some(d))?)?)?.coalesce()?;
         let inside = at(&param)?.ge_set(lower.clone())?.intersect(at(&param)?.le_set(upper.clone())?)?;

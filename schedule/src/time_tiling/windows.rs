@@ -23,9 +23,12 @@
 //! ```
 
 use super::Techniques;
-use super::band::{Band, names};
+use super::band::Band;
 use super::shape::Phase;
-use crate::mapped::{BARRIER, ENTER, Window};
+use crate::mapped::Window;
+use crate::names::Param::{self, Block, Thread};
+use crate::names::Tuple::{self, Barrier, Enter};
+use crate::names::names;
 use crate::{Dependences, Result};
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, AccessValue, ArrayId, Scop, Within};
@@ -88,7 +91,7 @@ pub(super) fn plan(site: &Site<'_>) -> Result<Staging> {
     let ctx = &scop.ctx;
     let p = names("c", phase.steps - 1);
     let c = names("c", phase.steps).join(", ");
-    let enter = isl::Map::read(ctx, &format!("{{ {BARRIER}[{c}] -> {ENTER}[{}] }}", p.join(", ")))?;
+    let enter = isl::Map::read(ctx, &format!("{{ {Barrier}[{c}] -> {Enter}[{}] }}", p.join(", ")))?;
     // One polyhedron, so that the loops over stages need no condition around what begins a stage; some may
     // have no step.
     let entered = site.barriers.clone().apply(enter)?.remove_divs()?.coalesce()?;
@@ -284,10 +287,11 @@ fn sides(site: &Site<'_>, box_: &[Option<Side>], id: ArrayId) -> Result<Option<V
 
 /// `[_h0, _b*] -> { [T, blocks, p] -> _enter[p] }` of the block that the parameters describe, as text.
 pub(super) fn at_block(phase: &Phase) -> String {
-    let (b, bs, p) = (names("b", phase.blocks), names("_b", phase.blocks), names("c", phase.steps - 1));
+    let (b, bs, p) =
+        (names("b", phase.blocks), Param::first(Block, phase.blocks), names("c", phase.steps - 1));
     let equal: String = b.iter().zip(&bs).map(|(b, p)| format!(" and {b} = {p}")).collect();
     format!(
-        "[{}] -> {{ [{}] -> {ENTER}[{}] : T = {}{equal} }}",
+        "[{}] -> {{ [{}] -> {Enter}[{}] : T = {}{equal} }}",
         [vec![phase.launch.clone()], bs].concat().join(", "),
         [vec!["T".to_string()], b, p.clone()].concat().join(", "),
         p.join(", "),
@@ -304,7 +308,7 @@ fn window(site: &Site<'_>, number: usize, array: ArrayId, sides: Vec<Side>) -> R
         size.push(n as u32);
     }
     let passing = isl::UnionMap::empty(&site.scop.ctx)?;
-    Ok(Window { array, copy: format!("_in{number}"), lower, size, passing, disturbed: Vec::new() })
+    Ok(Window { array, copy: Tuple::Window(number), lower, size, passing, disturbed: Vec::new() })
 }
 
 /// The stages of a set of which some coordinate's values from `low` on, as many as the extent, are in a set
@@ -360,7 +364,7 @@ fn copy(site: &Site<'_>, w: &Window, entered: &isl::Set) -> Result<(isl::Set, Ve
     let name = &scop.array(w.array).name;
     let p = names("c", phase.steps - 1).join(", ");
     let x = names("x", w.size.len());
-    let mut box_ = isl::Map::read(ctx, &format!("{{ {ENTER}[{p}] -> {name}[{}] }}", x.join(", ")))?;
+    let mut box_ = isl::Map::read(ctx, &format!("{{ {Enter}[{p}] -> {name}[{}] }}", x.join(", ")))?;
     for (d, (lower, size)) in w.lower.iter().zip(&w.size).enumerate() {
         let text = format!("{{ [l] -> {name}[{}] : l <= x{d} < l + {size} }}", x.join(", "));
         let side = isl::Map::from_pw_aff(lower.clone())?.apply_range(isl::Map::read(ctx, &text)?)?;
@@ -401,7 +405,7 @@ fn copy(site: &Site<'_>, w: &Window, entered: &isl::Set) -> Result<(isl::Set, Ve
     let mut own = copied;
     for (i, size) in site.threads.iter().enumerate().take(local.saturating_sub(x.len())) {
         debug_assert!(*size > 0);
-        own = own.intersect_params(isl::Set::read(ctx, &format!("[_t{i}] -> {{ : _t{i} = 0 }}"))?)?;
+        own = own.intersect_params(isl::Set::read(ctx, &format!("[{0}] -> {{ : {0} = 0 }}", Thread(i)))?)?;
     }
     let mut turns = Vec::new();
     let all = [names("c", phase.steps - 1), x.clone()].concat().join(", ");
@@ -418,17 +422,20 @@ fn copy(site: &Site<'_>, w: &Window, entered: &isl::Set) -> Result<(isl::Set, Ve
             }
         }
         let (mine, turn) = match along {
-            Some((i, size)) => (
-                of(format!("{at} = l + {size} * e + _t{i}"), format!("[_t{i}]"))?,
-                of(format!("e = floor(({at} - l - _t{i}) / {size})"), format!("[_t{i}]"))?,
-            ),
+            Some((i, size)) => {
+                let t = Thread(i);
+                (
+                    of(format!("{at} = l + {size} * e + {t}"), format!("[{t}]"))?,
+                    of(format!("e = floor(({at} - l - {t}) / {size})"), format!("[{t}]"))?,
+                )
+            }
             None => (of(format!("e = x{d}"), "[]".into())?, of(format!("e = x{d}"), "[]".into())?),
         };
         // { [_enter[p] -> A[s]] -> [[lower] -> A[s]] }
         let each = isl::Map::read(ctx, &format!("{{ {name}[{0}] -> {name}[{0}] }}", x.join(", ")))?;
         let begin = isl::Map::from_pw_aff(lower)?.product(each)?;
         own = own.wrap()?.intersect(begin.clone().apply_range(mine)?.domain()?)?.unwrap()?;
-        let flat = format!("{{ {}[{all}] -> [{ENTER}[{p}] -> {name}[{}]] }}", w.copy, x.join(", "));
+        let flat = format!("{{ {}[{all}] -> [{Enter}[{p}] -> {name}[{}]] }}", w.copy, x.join(", "));
         let turn = isl::Map::read(ctx, &flat)?.apply_range(begin.apply_range(turn)?)?;
         turns.push(isl::MultiUnionPwAff::from_union_map(isl::UnionMap::from_map(turn)?)?.at(0)?);
     }
@@ -437,7 +444,7 @@ fn copy(site: &Site<'_>, w: &Window, entered: &isl::Set) -> Result<(isl::Set, Ve
     if site.idle {
         turns.rotate_right(local.min(x.len()));
     }
-    let own = own.wrap()?.flatten()?.set_tuple_name(&w.copy)?;
+    let own = own.wrap()?.flatten()?.set_tuple_name(&w.copy.to_string())?;
     Ok((own, turns))
 }
 
@@ -478,7 +485,7 @@ pub(super) fn place_tuple(phase: &Phase) -> Vec<String> {
 fn others_write(site: &Site<'_>, array: ArrayId, copied: &isl::Map) -> Result<bool> {
     let Site { scop, phase, .. } = site;
     let ctx = &scop.ctx;
-    let (b, bs) = (names("b", phase.blocks).join(", "), names("_b", phase.blocks));
+    let (b, bs) = (names("b", phase.blocks).join(", "), Param::first(Block, phase.blocks));
     let equal: Vec<_> = bs.iter().enumerate().map(|(d, p)| format!("b{d} = {p}")).collect();
     let own = isl::Set::read(ctx, &format!("[{}] -> {{ [{b}] : {} }}", bs.join(", "), equal.join(" and ")))?;
     let mut loads = isl::Map::from_domain_and_range(own, copied.clone().range()?)?;

@@ -3,6 +3,8 @@
 
 use super::super::launch::product;
 use crate::Result;
+use crate::names::Param;
+use crate::names::names;
 use crate::tree::member_map;
 use pollyrs_isl as isl;
 
@@ -88,8 +90,7 @@ fn rows(time: &isl::Map, access: &isl::Map, quotients: bool) -> Result<Option<Ve
 
 /// `{ [x0, x1, ...] : min <= x <= max }` for bounds that are functions of the parameters.
 pub(super) fn box_of(ctx: &isl::Context, bounds: &[(isl::PwAff, isl::PwAff)]) -> Result<isl::Set> {
-    let names = |prefix: &str| (0..bounds.len()).map(|d| format!("{prefix}{d}")).collect::<Vec<_>>();
-    let (params, dims) = (names("_x"), names("x"));
+    let (params, dims) = (Param::first(Param::Subscript, bounds.len()), names("x", bounds.len()));
     let equal: Vec<_> = params.iter().zip(&dims).map(|(p, d)| format!("{d} = {p}")).collect();
     let text = format!("[{}] -> {{ [{}] : {} }}", params.join(","), dims.join(","), equal.join(" and "));
     let mut out = isl::Set::read(ctx, &text)?;

@@ -51,6 +51,7 @@ use super::tile::Tile;
 use super::variant::{CutAt, Variant};
 use super::{counters, team};
 use crate::mapped::{TiledDim, Tiling};
+use crate::names::Param::{self, Block, Point};
 use crate::tree::{Tree, member_map};
 use crate::{Result, ScheduleError};
 use operand_tiles::OperandTiles;
@@ -518,7 +519,7 @@ pub(super) fn build(
     let mut point_domain = region.uneven.as_ref().map_or(domain, |u| &u.relaxed).clone();
     let mut dims = Vec::new();
     for (d, ((min, max), s)) in bounds.iter().zip(&tile.dims).enumerate() {
-        let param = format!("_v{d}");
+        let param = Point(d).to_string();
         let v = isl::PwAff::read(&scop.ctx, &format!("[{param}] -> {{ [({param})] }}"))?;
         context = context.intersect(v.clone().ge_set(min.clone())?)?.intersect(v.le_set(max.clone())?)?;
         let at = isl::UnionSet::read(&scop.ctx, &format!("[{param}] -> {{ [v] : v = {param} }}"))?;
@@ -527,7 +528,8 @@ pub(super) fn build(
         dims.push(TiledDim { param, points: s.points, vector: s.vector, min: min.clone(), max: max.clone() });
     }
     for (d, s) in tile.dims.iter().enumerate() {
-        let text = format!("[_b{d}, _v{d}] -> {{ : {0} * _b{d} <= _v{d} < {0} * _b{d} + {0} }}", s.tile());
+        let (b, v, tile) = (Block(d), Point(d), s.tile());
+        let text = format!("[{b}, {v}] -> {{ : {tile} * {b} <= {v} < {tile} * {b} + {tile} }}");
         context = context.intersect(isl::Set::read(&scop.ctx, &text)?)?;
     }
     let context = context.coalesce()?;
@@ -535,9 +537,9 @@ pub(super) fn build(
     let (inner, copies) = operand_tiles.insert(&site.inner, domain, &mut vec![])?;
     let operand_tiles = operand_tiles.list;
     let schedule = thread_schedule(point_domain.union(copies)?, &context, inner)?;
-    let names = |prefix: &str, n: usize| (0..n).map(|i| format!("{prefix}{i}")).collect::<Vec<_>>();
     let host: Vec<_> = scop.params.iter().map(|p| p.name.clone()).chain(site.host_params()).collect();
-    let all = host.iter().cloned().chain(names("_b", dims.len())).chain(names("_v", dims.len()));
+    let all =
+        host.iter().cloned().chain(Param::first(Block, dims.len())).chain(Param::first(Point, dims.len()));
     let all: Vec<_> = all.collect();
     let space = isl::Space::params_named(&scop.ctx, all.iter().map(|s| s.as_str()))?;
     let (mut tiles, mut guards) = (None, Vec::new());

@@ -10,6 +10,7 @@ use super::super::tile::Tile;
 use super::affine::{Row, functions, gist, linear};
 use super::region::{Region, Uneven, hull_of_reads, is_constant, written};
 use crate::mapped::{OperandTile, SharedGroup, Without};
+use crate::names::{Param, Tuple};
 use crate::planted::planted;
 use crate::tree::{Band, Tree, member_map};
 use crate::{Result, ScheduleError};
@@ -33,9 +34,9 @@ pub(super) struct OperandTiles<'a> {
 }
 
 /// A copy to a buffer: iterations of the loop at depth `outer` in a strip, and the tuple's name.
-struct Copy<'a> {
+struct Copy {
     strip: i64,
-    name: &'a str,
+    name: Tuple,
     outer: usize,
 }
 
@@ -95,8 +96,7 @@ impl OperandTiles<'_> {
             return Ok(None);
         }
         let strip = i64::from(self.tile.strip);
-        let name = format!("_copy{}", self.list.len());
-        let name = name.as_str();
+        let name = Tuple::Copy(self.list.len());
         let groups = self.groups(member, domain, path, strip, name)?;
         if groups.is_empty() {
             return Ok(None);
@@ -128,7 +128,7 @@ impl OperandTiles<'_> {
             (domain.clone().universe()?, inner),
         ]);
         let strip = self.tile.strip;
-        self.list.push(OperandTile { name: name.to_string(), reads, strip, full, without, groups });
+        self.list.push(OperandTile { name, reads, strip, full, without, groups });
         Ok(Some((child.under(vec![strip_member]), copies)))
     }
 
@@ -197,7 +197,7 @@ impl OperandTiles<'_> {
         domain: &isl::UnionSet,
         path: &[isl::UnionPwAff],
         strip: i64,
-        name: &str,
+        name: Tuple,
     ) -> Result<Vec<SharedGroup>> {
         let written = written(self.scop, &self.launched.domain)?;
         /// An array, its subscripts, and the accesses with them.
@@ -245,7 +245,7 @@ impl OperandTiles<'_> {
         rows: &[Row],
         accesses: Vec<(StmtId, usize)>,
         strip: i64,
-        name: &str,
+        name: Tuple,
         outer: usize,
     ) -> Result<Option<SharedGroup>> {
         let n = self.tile.dims.len();
@@ -326,7 +326,7 @@ impl OperandTiles<'_> {
     }
 
     /// The first subscript in the buffer of a copy, and how many there are.
-    fn first(&self, r: &Row, copy: &Copy<'_>, moves: bool) -> Result<(isl::PwAff, i64)> {
+    fn first(&self, r: &Row, copy: &Copy, moves: bool) -> Result<(isl::PwAff, i64)> {
         let Copy { strip, name, outer } = *copy;
         let n = self.tile.dims.len();
         let loops: Vec<_> = (0..=outer).map(|d| format!("c{d}")).collect();
@@ -336,7 +336,12 @@ impl OperandTiles<'_> {
         }
         for (m, (c, dim)) in r.inputs.iter().zip(&self.tile.dims).enumerate() {
             let tile = i64::from(dim.tile());
-            text += &format!(" + {} * _b{m} + {}", c * tile, if *c < 0 { c * (tile - 1) } else { 0 });
+            text += &format!(
+                " + {} * {} + {}",
+                c * tile,
+                Param::Block(m),
+                if *c < 0 { c * (tile - 1) } else { 0 }
+            );
             extent += c.abs() * (tile - 1);
         }
         for (o, c) in loops.iter().zip(&r.inputs[n..]) {
@@ -346,7 +351,7 @@ impl OperandTiles<'_> {
         text += &format!(" + {}", if c < 0 { c * (strip - 1) } else { 0 });
         extent += c.abs() * (strip - 1);
         let mut params: Vec<_> = r.params.iter().map(|p| p.0.clone()).collect();
-        params.extend((0..n).map(|d| format!("_b{d}")));
+        params.extend(Param::first(Param::Block, n));
         let text = format!("[{}] -> {{ {name}[{}] -> [({text})] }}", params.join(","), loops.join(","));
         let mut first = isl::PwAff::read(&self.scop.ctx, &text)?;
         if planted("operand-tile-shift") && !moves {

@@ -18,6 +18,8 @@ use super::super::tile::Tile;
 use super::affine::{Row, box_of, functions, gist, linear};
 use crate::Result;
 use crate::mapped::{Guard, RegisterCell};
+use crate::names::Param;
+use crate::names::names;
 use crate::tree::{Tree, member_map};
 use pollyrs_isl as isl;
 use pollyrs_scop::{Access, AccessKind, ArrayId, Scop, Statement, StmtId};
@@ -130,11 +132,15 @@ impl Region {
 /// `[_b*] -> { [v] : tile _b <= v < tile (_b + 1) }`
 fn in_tile(ctx: &isl::Context, tile: &Tile) -> Result<isl::Set> {
     let n = tile.dims.len();
-    let names = |prefix: &str| (0..n).map(|d| format!("{prefix}{d}")).collect::<Vec<_>>().join(",");
     let within: Vec<_> = (tile.dims.iter().enumerate())
-        .map(|(d, s)| format!("{0} * _b{d} <= v{d} < {0} * _b{d} + {0}", s.tile()))
+        .map(|(d, s)| format!("{0} * {1} <= v{d} < {0} * {1} + {0}", s.tile(), Param::Block(d)))
         .collect();
-    let text = format!("[{}] -> {{ [{}] : {} }}", names("_b"), names("v"), within.join(" and "));
+    let text = format!(
+        "[{}] -> {{ [{}] : {} }}",
+        Param::first(Param::Block, n).join(","),
+        names("v", n).join(","),
+        within.join(" and ")
+    );
     Ok(isl::Set::read(ctx, &text)?)
 }
 

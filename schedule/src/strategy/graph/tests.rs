@@ -1,5 +1,6 @@
 use crate::legality::{Rule, check};
-use crate::mapped::{MappedKernel, StepsOf, WAIT};
+use crate::mapped::{MappedKernel, StepsOf};
+use crate::names::Tuple::{self, Wait};
 use crate::testing::{CHOLESKY, as_graph, kernel, scop};
 use pollyrs_isl as isl;
 
@@ -7,7 +8,7 @@ use pollyrs_isl as isl;
 fn waits(k: &MappedKernel) -> isl::UnionSet {
     let mut out = isl::UnionSet::empty(k.domain.context()).unwrap();
     for set in k.schedule.domain().unwrap().sets().unwrap() {
-        if set.tuple_name().unwrap().as_deref() == Some(WAIT) {
+        if Tuple::of_set(&set).unwrap() == Some(Wait) {
             let first = isl::Set::read(set.context(), "[_t0, _t1] -> { : _t0 = 0 and _t1 = 0 }").unwrap();
             out = out.add_set(set.intersect_params(first).unwrap().reset_tuple_id().unwrap()).unwrap();
         }
