@@ -5,7 +5,7 @@
 //! is a constant.
 
 /// Every bug, and what it breaks.
-pub const BUGS: [(&str, &str); 50] = [
+pub const BUGS: [(&str, &str); 51] = [
     ("no-anti", "dependences: no anti dependences"),
     ("no-flow", "dependences: no flow dependences"),
     ("coincident", "scheduler: every member of a band is coincident"),
@@ -24,6 +24,7 @@ pub const BUGS: [(&str, &str); 50] = [
     ("stage-buffer", "stages: a strip is copied to the buffers of the one that is being computed"),
     ("last-chunk", "stages: rows that begin in the middle of a chunk go without their last one"),
     ("rest", "windows: iterations that run side by side go beyond the last one"),
+    ("reading", "stencil: a read of a later neighbour is taken for one of the element before that"),
     ("halo", "stencil: the halo is one point narrower"),
     ("lag", "stencil: a step does not wait for the barrier that its neighbours' values need"),
     ("slots", "stencil: one slot too few for values in flight"),

@@ -1,4 +1,5 @@
-//! Proofs about fused stencils. Nothing here uses how a plan was made.
+//! Proofs about fused stencils. Nothing here uses how a plan was made; that the model says what the SCoP does
+//! is proved before ([`super::readings`]).
 //!
 //! - [`same_flow`]: the program's order gives every read the value that the order of steps gives it.
 //! - [`hulls_are_touched`]: what tiles write lies within the memory that an array has on the device.
@@ -27,7 +28,7 @@
 
 use super::functions::{coordinate, lift};
 use super::plan::{NodeRead, StencilPlan};
-use super::{Buffer, Stencil, StepAccess, instances};
+use super::{Buffer, Stencil, StepAccess};
 use crate::tree::{ScheduleTree, Tree, member_map};
 use crate::{Dependences, MappedScop, Result, known};
 use pollyrs_isl as isl;
@@ -106,10 +107,10 @@ pub(super) fn same_flow_exactly(scop: &Scop, deps: &Dependences, stencil: &Stenc
 /// Whether no statement reads at one time a buffer that it writes at that time. (What is no buffer is not
 /// written at all.)
 fn reads_no_own_buffer(stencil: &Stencil) -> bool {
-    instances(&stencil.steps).into_iter().all(|at| {
-        let written: Vec<usize> = stencil.steps[at.clone()].iter().map(|s| s.buffer).collect();
-        let read = stencil.steps[at].iter().flat_map(|s| &s.accesses);
-        read.into_iter().all(|a| !matches!(a, StepAccess::Buffer { buffer, .. } if written.contains(buffer)))
+    stencil.steps.iter().all(|s| {
+        let same = stencil.steps.iter().filter(|o| (o.stmt, o.time) == (s.stmt, s.time));
+        let written: Vec<usize> = same.map(|o| o.buffer).collect();
+        s.accesses.iter().all(|a| !matches!(a, StepAccess::Buffer { buffer, .. } if written.contains(buffer)))
     })
 }
 
@@ -277,7 +278,7 @@ fn versions(plan: &StencilPlan, report: &mut impl FnMut(Rule, String)) {
                         let right = given.next().is_some_and(|r| {
                             (r.access, Some(r.node), r.offset, r.case) == (a, node, axes(s, offset), case)
                         });
-                        if node.is_some() && !right {
+                        if !right {
                             report(Rule::Version, format!("read {a} of node {next}"));
                         }
                     }

@@ -127,6 +127,8 @@ pub enum NotStencil {
     Boxes,
     #[error("a border with a loop of its own reaches beyond what is touched of the grid's first or last row")]
     Border,
+    #[error("what was recognised is not what the program does")]
+    Readings,
     #[error("a step needs values of its own step")]
     Flow,
     #[error("no step reads a neighbour of an earlier step")]

@@ -2,7 +2,7 @@
 
 use super::cases::{self, Read};
 use super::functions::{Domain, Place, constant, coordinate, domain_box, equal, params};
-use super::{Buffer, NotStencil, Stencil, Step, StepAccess, check, instances, reach};
+use super::{Buffer, NotStencil, Stencil, Step, StepAccess, check, instances, reach, readings};
 use crate::{Dependences, Result, budgeted, known, planted};
 use pollyrs_isl as isl;
 use pollyrs_scop::{Access, AccessKind, AccessValue, Scop, Statement, StmtId};
@@ -15,7 +15,7 @@ const MAX_PERIOD: i64 = 4;
 pub(super) const MAX_STATEMENTS: usize = 16;
 
 /// The stencil that `scop` is, or why it is none. The order of the steps has been proved against the flow
-/// dependences.
+/// dependences, and all that it says against the SCoP.
 pub fn recognise(scop: &Scop, deps: &Dependences) -> Result<std::result::Result<Stencil, NotStencil>> {
     budgeted(&scop.ctx, "stencil recognition", crate::DEFAULT_BUDGET, || {
         let found = match recognise_form(scop)? {
@@ -24,6 +24,12 @@ pub fn recognise(scop: &Scop, deps: &Dependences) -> Result<std::result::Result<
         };
         if !check::same_flow(scop, deps, &found)? {
             return Ok(Err(NotStencil::Flow));
+        }
+        if !planted::unproved()
+            && let Some(why) = readings::wrong(scop, &found)?
+        {
+            planted::refused("reading", &why);
+            return Ok(Err(NotStencil::Readings));
         }
         if !planted::unproved() && !check::hulls_are_touched(scop, &found)? {
             planted::refused("touched", "a hull reaches beyond what is touched");
@@ -313,7 +319,9 @@ fn read_of(
         let mut offset: Vec<i64> = Vec::new();
         for (r, w) in space.iter().zip(&w.space) {
             let distance = match (r, w) {
-                (Place::Iterator(i, r), Place::Iterator(j, w)) if i == j => Some(r - w),
+                (Place::Iterator(i, r), Place::Iterator(j, w)) if i == j => {
+                    Some(r - w - i64::from(planted::planted("reading") && r > w))
+                }
                 (Place::Fixed(r), Place::Fixed(w)) => {
                     constant(&r.clone().sub(w.clone())?.intersect_params(runs.clone())?)?
                 }

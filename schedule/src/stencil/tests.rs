@@ -10,6 +10,7 @@ fn recognised(text: &str) -> std::result::Result<Stencil, NotStencil> {
     let deps = dependences(&s).unwrap();
     let found = recognise(&s, &deps).unwrap()?;
     assert!(check::same_flow_exactly(&s, &deps, &found).unwrap());
+    assert_eq!(readings::wrong(&s, &found).unwrap(), None);
     Ok(found)
 }
 
@@ -420,4 +421,73 @@ fn the_proof_finds_hulls_that_reach_beyond() {
             }
         }
     }
+}
+
+#[test]
+fn what_a_stencil_says_is_compared_with_the_program() {
+    const TWO_PLANES: &str = "param T n m; array A 2 n m; array C n m; for t : 0 <= t < T {
+        for i : 1 <= i < n - 1 { for j : 1 <= j < m - 1 {
+          S0 : A[(t+1) mod 2, i, j] = A[t mod 2, i, j-1], A[t mod 2, i+1, j], C[i, j]; } } }";
+    let sound = |text: &str| (scop(text), recognised(text).unwrap());
+    type Change = fn(&mut Stencil);
+    let broken: [(&str, &str, Change); 20] = [
+        ("an offset", JACOBI, |s| offset(&mut s.steps[0], 1)[1] += 1),
+        ("another offset of time's other plane", TWO_PLANES, |s| offset(&mut s.steps[1], 0)[0] -= 1),
+        ("an offset too few", JACOBI, |s| offset(&mut s.steps[0], 1).truncate(1)),
+        ("a read of the other buffer", JACOBI, |s| {
+            *buffer(&mut s.steps[0], 0) = 1 - *buffer(&mut s.steps[0], 0)
+        }),
+        ("a read of the other plane", TWO_PLANES, |s| *buffer(&mut s.steps[0], 0) = s.steps[0].buffer),
+        ("a read that is called one of other memory", JACOBI, |s| {
+            *read(&mut s.steps[0], 0) = StepAccess::Plain
+        }),
+        ("a read that is called a write", JACOBI, |s| *read(&mut s.steps[0], 0) = StepAccess::Write),
+        ("a selector", TWO_PLANES, |s| s.buffers[0].selectors[0] += 2),
+        ("a box that is too small", JACOBI, |s| s.steps[0].lower[0] = plus(&s.steps[0].lower[0], 1)),
+        ("a box that is too large", JACOBI, |s| s.steps[1].upper[1] = plus(&s.steps[1].upper[1], 1)),
+        ("a hull that is too small", JACOBI, |s| s.buffers[0].upper[0] = plus(&s.buffers[0].upper[0], -1)),
+        ("a hull that is too large", JACOBI, |s| s.buffers[0].lower[0] = plus(&s.buffers[0].lower[0], -1)),
+        ("no border", JACOBI, |s| s.buffers[1].has_border = false),
+        ("too few elements around", JACOBI, |s| {
+            s.buffers[1].outer_upper[0] = plus(&s.buffers[1].outer_upper[0], -1);
+        }),
+        ("another iterator", JACOBI, |s| s.steps[0].iterators.swap(0, 1)),
+        ("an iterator's distance", JACOBI, |s| s.steps[0].iterators[1].1 += 1),
+        ("one iterator twice", JACOBI, |s| s.steps[0].iterators[1] = s.steps[0].iterators[0]),
+        ("a thin dimension", JACOBI, |s| s.steps[0].thin.push(0)),
+        ("steps in another order", JACOBI, |s| s.steps.swap(0, 1)),
+        ("a step too few", TWO_PLANES, |s| drop(s.steps.pop())),
+    ];
+    for (what, text, change) in broken {
+        let (scop, mut found) = sound(text);
+        change(&mut found);
+        assert!(readings::wrong(&scop, &found).unwrap().is_some(), "{what}");
+    }
+    // Time: one iteration more than there are.
+    let (scop, mut found) = sound(JACOBI);
+    found.time = plus(&found.time, 1);
+    assert!(readings::wrong(&scop, &found).unwrap().is_some());
+}
+
+fn read(step: &mut Step, number: usize) -> &mut StepAccess {
+    let reads = step.accesses.iter_mut().filter(|a| matches!(a, StepAccess::Buffer { .. }));
+    reads.into_iter().nth(number).unwrap()
+}
+
+fn offset(step: &mut Step, number: usize) -> &mut Vec<i64> {
+    match read(step, number) {
+        StepAccess::Buffer { offset, .. } => offset,
+        _ => unreachable!(),
+    }
+}
+
+fn buffer(step: &mut Step, number: usize) -> &mut usize {
+    match read(step, number) {
+        StepAccess::Buffer { buffer, .. } => buffer,
+        _ => unreachable!(),
+    }
+}
+
+fn plus(f: &isl::PwAff, n: i64) -> isl::PwAff {
+    f.clone().add_constant(isl::Val::int(f.context(), n).unwrap()).unwrap()
 }
