@@ -1,5 +1,5 @@
-//! The names that mapping gives what the SCoP does not have: parameters and tuples of isl's sets, and marks of
-//! schedule trees. They are printed and parsed here; everything else matches on what they are.
+//! The names that mapping gives what the SCoP does not have: parameters and tuples of isl's sets, and marks
+//! of schedule trees. They are printed and parsed here; everything else matches on what they are.
 //!
 //! ```text
 //! for (i) for (j) S(i, j)    [N, _b0, _t0] -> { S[i, j] : i = 32 * _b0 + _t0; _barrier[c0]; _in0[p, s] }

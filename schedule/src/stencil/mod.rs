@@ -14,8 +14,8 @@
 //! what earlier statements wrote (or nobody), and write one element of each of some buffers. A statement with
 //! several writes is several steps that read the same versions. Recognition looks at access relations; that
 //! the program's order gives every read the value that this order of statements gives it is proved by
-//! comparing the exact flow dependences ([`check::same_flow`]), and that steps, boxes and offsets say what the
-//! SCoP's domains and relations do is proved by [`readings`]. The spelling of the loops does not matter.
+//! comparing the exact flow dependences ([`check::same_flow`]), and that steps, boxes and offsets say what
+//! the SCoP's domains and relations do is proved by [`readings`]. The spelling of the loops does not matter.
 //!
 //! A time loop beside other loops is a stencil by itself ([`has_member`]); the SCoP is divided there.
 //!
