@@ -307,7 +307,6 @@ impl Builder<'_> {
     /// What is known of the parameters of some accesses. The others (strides of other arrays, bytes behind a
     /// pitch in elements) multiply the work on every guess.
     fn known_of(&self, accesses: &[AccessPoly]) -> isl::Result<Set> {
-        let mut known = self.context.clone().intersect(self.assumed.clone())?;
         let mut used = BTreeSet::new();
         for a in accesses {
             used.extend(a.offset.symbols().into_iter().filter_map(|s| match s {
@@ -316,13 +315,7 @@ impl Builder<'_> {
             }));
             used.extend(self.involved(&a.domain)?);
         }
-        for (_, p) in self.params.iter().enumerate().filter(|(i, _)| !used.contains(i)) {
-            let at = known.find_dim_by_id(DimType::Param, &isl::Id::new(&self.ctx, &p.name)?)?;
-            if at >= 0 {
-                known = known.project_out(DimType::Param, at as u32, 1)?;
-            }
-        }
-        Ok(known)
+        self.only_of(self.context.clone().intersect(self.assumed.clone())?, &used)
     }
 
     /// Refuses to join loops that take an array for a flat one with loops that take it for one of several

@@ -69,6 +69,10 @@ pub(crate) struct Builder<'a> {
     pub inspecting: bool,
     /// Values of counters may be assumed not to wrap ([`crate::choices`]).
     pub assuming: bool,
+    /// Types of few bits bound what is rounded to them ([`crate::choices`]).
+    pub by_type: bool,
+    /// One was met that they do not bound.
+    pub narrow: bool,
     /// Checks that the device reports where they fail: see [`crate::errors`].
     pub reported: BTreeSet<Value>,
     /// Sums whose instructions do not wrap, and some that may, by the handle of the expression.
@@ -118,6 +122,8 @@ impl<'a> Builder<'a> {
             roundings: Vec::new(),
             inspecting: false,
             assuming: false,
+            by_type: true,
+            narrow: false,
             counted_accesses: BTreeSet::new(),
             wide_loops: BTreeSet::new(),
             reported: BTreeSet::new(),
@@ -469,9 +475,15 @@ impl<'a> Builder<'a> {
         place: &Place,
         note: &str,
     ) -> Result<(), Stop> {
-        let bad = violating.intersect(place.domain.clone())?.intersect_params(self.context.clone())?;
-        let bad = bad.intersect_params(self.assumed.clone())?;
-        if bad.is_empty()? {
+        let violating = violating.intersect(place.domain.clone())?;
+        let known = self.known_of_those(&violating)?;
+        let bad = violating.intersect_params(known.clone())?;
+        if bad
+            .clone()
+            .intersect_params(self.context.clone())?
+            .intersect_params(self.assumed.clone())?
+            .is_empty()?
+        {
             return Ok(());
         }
         if self.strict {
@@ -480,7 +492,6 @@ impl<'a> Builder<'a> {
         // What is known must not be negated along, nor that the loops run at all: `n <= len`, not
         // `n <= len or n <= 0 or m <= 0`. A few of those multiply to hundreds of cases, and where they matter
         // there is next to nothing to do.
-        let known = self.context.clone().intersect(self.assumed.clone())?;
         let entered = place.domain.clone().params()?.gist(known.clone())?.simple_hull()?;
         let bad = bad.params()?.gist(known.clone())?.gist(Set::from_basic_set(entered)?)?;
         let simple = if kind == AssumptionKind::NoWrap { None } else { convex_complement(&bad)? };
@@ -489,6 +500,28 @@ impl<'a> Builder<'a> {
             _ => bad.complement()?,
         };
         self.assume_params(kind, good, place.inst, note)
+    }
+
+    /// What is known of the parameters, where it has cases only of those that `set` depends on: an assumption
+    /// about a nest's bound says nothing of what is tested in front of the nest.
+    fn known_of_those(&self, set: &Set) -> isl::Result<Set> {
+        let known = self.context.clone().intersect(self.assumed.clone())?;
+        if known.n_basic_set()? < 2 {
+            return Ok(known);
+        }
+        let involved = self.involved(set)?.into_iter().collect();
+        self.only_of(known, &involved)?.coalesce()
+    }
+
+    /// What a set of parameters says of some of them.
+    pub fn only_of(&self, mut set: Set, some: &BTreeSet<usize>) -> isl::Result<Set> {
+        for (_, p) in self.params.iter().enumerate().filter(|(index, _)| !some.contains(index)) {
+            let at = set.find_dim_by_id(DimType::Param, &isl::Id::new(&self.ctx, &p.name)?)?;
+            if at >= 0 {
+                set = set.project_out(DimType::Param, at as u32, 1)?;
+            }
+        }
+        Ok(set)
     }
 
     /// Records a condition on the parameters.

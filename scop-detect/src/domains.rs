@@ -574,8 +574,13 @@ impl Builder<'_> {
                 Err(Stop::Blocker(_)) => continue,
                 Err(Stop::Isl(e)) => return Err(e.into()),
             };
-            let set = set.params()?;
+            let mut set = set.params()?;
             let involved = self.involved(&set)?;
+            // One of several conditions on different parameters makes no assumption simpler: each case of
+            // it would be a case of all that follows.
+            if involved.len() > 1 && set.n_basic_set()? > 1 {
+                set = Set::from_basic_set(set.simple_hull()?)?;
+            }
             let context = self.context.clone().intersect(set)?.coalesce()?;
             // A contradiction means dead code; more than a few pieces cost more than they help.
             if context.n_basic_set()? <= 4 && !context.is_empty()? {
