@@ -11,6 +11,7 @@ use crate::fail::{Fail, Stop};
 use crate::flow::Flow;
 use crate::ir::{self, Op, Value};
 use crate::place::Place;
+use crate::roundings::rounds;
 use crate::scalars::common;
 use isl::{DimType, PwAff, Set};
 use pollyrs_isl as isl;
@@ -49,8 +50,12 @@ impl Builder<'_> {
             let domain = place.domain.clone().add_dims(DimType::Set, 1)?;
             return Ok(self.last(place)?.eq_set(more)?.intersect(domain)?);
         }
+        let open = e.bits >= 8 && !self.by_type && self.is_rounding(e);
+        self.narrow |= open;
         let any = match e.bits {
-            0..=NARROW => self.between(place, -(1 << (e.bits.max(1) - 1)), (1 << (e.bits.max(1) - 1)) - 1)?,
+            0..=NARROW if !open => {
+                self.between(place, -(1 << (e.bits.max(1) - 1)), (1 << (e.bits.max(1) - 1)) - 1)?
+            }
             _ => Set::universe(place.space()?)?.add_dims(DimType::Set, 1)?,
         };
         if depth == 0 {
@@ -76,9 +81,14 @@ impl Builder<'_> {
             }
             ScevKind::ZeroExtend(x) => {
                 let own = self.values(flow, x, place, depth - 1)?;
+                if let ScevKind::Unknown(v) = x.kind
+                    && let Some(natural) = self.rounded_naturals(flow, v, place)?
+                {
+                    return Ok(natural);
+                }
                 if self.not_negative(&own, place)? {
                     Ok(own)
-                } else if x.bits <= NARROW {
+                } else if x.bits <= NARROW && (self.by_type || !self.is_rounding(x)) {
                     self.between(place, 0, (1 << x.bits) - 1)
                 } else if (self.is_inspected(&own)? || self.is_count(x))
                     && is_bounded(&own)?
@@ -97,6 +107,11 @@ impl Builder<'_> {
             },
             _ => Ok(any),
         }
+    }
+
+    /// Whether an integer is rounded from a number that the host may look into.
+    fn is_rounding(&self, e: &ScevExpr) -> bool {
+        matches!(e.kind, ScevKind::Unknown(v) if self.defined_inside(v) && rounds(v).is_some())
     }
 
     /// What a value and what is affine may be together, if that does not wrap.

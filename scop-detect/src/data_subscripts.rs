@@ -40,6 +40,33 @@ const MAX_DEPTH: u32 = 6;
 /// Values that an address is computed from, and branches before it.
 const MAX_VALUES: usize = 64;
 
+/// A way to find what an address is made of.
+#[derive(Clone, Copy)]
+struct Try {
+    /// The smallest parts that are not affine, or the largest ones that are bounded.
+    smallest: bool,
+    /// See [`Builder::inspecting`], [`Builder::assuming`], [`Builder::by_type`].
+    inspecting: bool,
+    assuming: bool,
+    by_type: bool,
+}
+
+/// What needs the least comes first; the ends of a type reach beyond most tables.
+const TRIES: [Try; 8] = {
+    let first = Try { smallest: true, inspecting: false, assuming: false, by_type: false };
+    let looks = Try { inspecting: true, ..first };
+    [
+        first,
+        Try { smallest: false, ..first },
+        Try { assuming: true, ..first },
+        looks,
+        Try { smallest: false, ..looks },
+        Try { by_type: true, ..first },
+        Try { smallest: false, by_type: true, ..first },
+        Try { by_type: true, ..looks },
+    ]
+};
+
 impl Builder<'_> {
     /// What the load `v` needs to know its element, apart from the iteration.
     pub fn subscript_values(&self, v: Value) -> Vec<Value> {
@@ -70,37 +97,50 @@ impl Builder<'_> {
                 Err(RejectReason::Subscript { .. }) => {}
                 Err(_) => continue,
             }
-            // What needs the least comes first.
-            for (smallest, inspecting, assuming) in [
-                (true, false, false),
-                (false, false, false),
-                (true, false, true),
-                (true, true, false),
-                (false, true, false),
-            ] {
-                (self.inspecting, self.assuming) = (inspecting, assuming);
-                let mut found = Vec::new();
-                match smallest {
-                    true => self.unknown_parts(flow, load, &e, &place, &mut found)?,
-                    false => self.bounded_parts(flow, load, &e, &place, &mut found)?,
-                }
-                (self.inspecting, self.assuming) = (false, false);
-                if found.is_empty() {
-                    continue;
-                }
-                found.iter_mut().for_each(|c| c.assuming = assuming);
-                self.data_subscripts.insert(load, found);
-                self.inspecting = inspecting;
-                let fine =
-                    self.trial(|me| me.data_dependent_access(flow, load, base, place.clone()).map(drop));
-                self.inspecting = false;
-                if fine?.is_ok() {
-                    break;
-                }
-                self.data_subscripts.remove(&load);
+            // What needs the least comes first; the ends of a type reach beyond most tables.
+            let mut found = false;
+            self.narrow = false;
+            for how in TRIES {
+                found = found
+                    || (self.narrow || !how.by_type)
+                        && self.try_subscripts(flow, (load, base, &e), &place, how)?;
             }
         }
         Ok(())
+    }
+
+    /// Takes the parts of the address `e` of a load that are found in a way for values that data chooses, if
+    /// its element is bounded then.
+    fn try_subscripts(
+        &mut self,
+        flow: &Flow,
+        (load, base, e): (Value, Value, &ScevExpr),
+        place: &Place,
+        how: Try,
+    ) -> Result<bool, Fail> {
+        let mut found = Vec::new();
+        (self.by_type, self.inspecting, self.assuming) = (how.by_type, how.inspecting, how.assuming);
+        let parts = match how.smallest {
+            true => self.unknown_parts(flow, load, e, place, &mut found),
+            false => self.bounded_parts(flow, load, e, place, &mut found),
+        };
+        (self.inspecting, self.assuming) = (false, false);
+        parts?;
+        let mut fine = !found.is_empty();
+        if fine {
+            found.iter_mut().for_each(|c| c.assuming = how.assuming);
+            self.data_subscripts.insert(load, found);
+            self.inspecting = how.inspecting;
+            let bounded =
+                self.trial(|me| me.data_dependent_access(flow, load, base, place.clone()).map(drop));
+            self.inspecting = false;
+            fine = bounded?.is_ok();
+            if !fine {
+                self.data_subscripts.remove(&load);
+            }
+        }
+        self.by_type = true;
+        Ok(fine)
     }
 
     /// The same for a store, if an inspected integer or a count alone chooses its element.

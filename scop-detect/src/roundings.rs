@@ -20,7 +20,7 @@ use crate::builder::Builder;
 use crate::choices::is_bounded;
 use crate::fail::Fail;
 use crate::flow::Flow;
-use crate::found::{Draft, FoundTerm, Rounded};
+use crate::found::{Draft, FoundTerm, Rounded, WIDE_BOUND};
 use crate::ir::{self, Op, RealPred, Value};
 use crate::place::Place;
 use isl::{PwAff, Set};
@@ -89,7 +89,7 @@ impl Terms {
 }
 
 /// How a value rounds a number.
-struct Rounds {
+pub(crate) struct Rounds {
     of: Value,
     signed: bool,
     saturates: bool,
@@ -98,7 +98,7 @@ struct Rounds {
 }
 
 /// How an instruction rounds, if it gives an integer.
-fn rounds(v: Value) -> Option<Rounds> {
+pub(crate) fn rounds(v: Value) -> Option<Rounds> {
     let plain = |signed| Rounds { of: ir::operand(v, 0), signed, saturates: false, by: None };
     match ir::opcode(v)? {
         Op::LLVMFPToSI => Some(plain(true)),
@@ -156,9 +156,32 @@ impl Builder<'_> {
     /// What an integer that is rounded from a number may be at `place`: `[params] -> { [i..., v] }`. `None`
     /// if it is no such integer, or nothing bounds it.
     pub fn rounded_values(&mut self, flow: &Flow, v: Value, place: &Place) -> Result<Option<Set>, Fail> {
-        let n = match self.roundings.iter().position(|r| r.value == v) {
+        let Some(bits) = ir::int_bits(v).filter(|bits| matches!(bits, 8 | 16 | 32 | 64)) else {
+            return Ok(None);
+        };
+        self.rounded_within(flow, v, bits, place)
+    }
+
+    /// The same of what is no signed number, read as it is: `(unsigned short)x` may be 65535.
+    pub fn rounded_naturals(&mut self, flow: &Flow, v: Value, place: &Place) -> Result<Option<Set>, Fail> {
+        match ir::int_bits(v) {
+            Some(bits @ (8 | 16)) if rounds(v).is_some_and(|how| !how.signed) => {
+                self.rounded_within(flow, v, bits + 1, place)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn rounded_within(
+        &mut self,
+        flow: &Flow,
+        v: Value,
+        bits: u32,
+        place: &Place,
+    ) -> Result<Option<Set>, Fail> {
+        let n = match self.roundings.iter().position(|r| r.value == v && r.bits == bits) {
             Some(n) => n,
-            None => match self.rounding(flow, v)? {
+            None => match self.rounding(flow, v, bits)? {
                 Some(n) => n,
                 None => return Ok(None),
             },
@@ -167,9 +190,9 @@ impl Builder<'_> {
         self.between_ends(v, place, ends)
     }
 
-    fn rounding(&mut self, flow: &Flow, v: Value) -> Result<Option<usize>, Fail> {
-        let bits = ir::int_bits(v).filter(|bits| matches!(bits, 8 | 16 | 32 | 64));
-        let (Some(bits), Some(how)) = (bits, rounds(v)) else { return Ok(None) };
+    /// A rounding to a number of `bits` bits with a sign.
+    fn rounding(&mut self, flow: &Flow, v: Value, bits: u32) -> Result<Option<usize>, Fail> {
+        let Some(how) = rounds(v) else { return Ok(None) };
         let Some(single) = is_single(how.of).filter(|_| self.inspecting && self.defined_inside(v)) else {
             return Ok(None);
         };
@@ -188,7 +211,11 @@ impl Builder<'_> {
         terms.all.truncate(last + 1);
         let display = self.name_of(v);
         let display = if display.starts_with("the result of") { "a rounded number".into() } else { display };
-        let (low, high) = self.new_ends(v, bits, &display)?;
+        let (low, high) = self.new_ends(v, bits.next_power_of_two(), &display)?;
+        if !how.signed {
+            self.within(self.params.len() - 2, 0, i128::from(WIDE_BOUND))
+                .map_err(|s| s.fail(v, |_| RejectReason::ControlFlow))?;
+        }
         self.roundings.push(Rounded {
             value: v,
             terms: terms.all,
@@ -248,7 +275,10 @@ impl Builder<'_> {
                 terms.loads.insert(v, at);
                 return Ok(at);
             }
-            Op::LLVMSelect => return self.choice(flow, v, single, facts, terms),
+            Op::LLVMSelect => {
+                let both = self.choice(flow, v, facts, terms)?;
+                return Ok(terms.push(single, TermKind::Made(NumberOp::Choice, both), None));
+            }
             _ => {}
         }
         let flags = ir::flags(v);
@@ -279,15 +309,14 @@ impl Builder<'_> {
         Ok(terms.push(single, TermKind::Made(made, numbers), None))
     }
 
-    /// One of two numbers, each within what the condition says of it.
+    /// The two numbers of which one is chosen, each within what the condition says of it.
     fn choice(
         &mut self,
         flow: &Flow,
         v: Value,
-        single: bool,
         facts: &[Fact],
         terms: &mut Terms,
-    ) -> Result<usize, Fail> {
+    ) -> Result<Vec<usize>, Fail> {
         let mut both = Vec::new();
         for (arm, holds) in [(1, true), (2, false)] {
             // What the condition says holds of all that the arm is made of, there.
@@ -298,7 +327,7 @@ impl Builder<'_> {
             terms.known = outside;
             both.push(at?);
         }
-        Ok(terms.push(single, TermKind::Made(NumberOp::Choice, both), None))
+        Ok(both)
     }
 
     /// An integer as a number.

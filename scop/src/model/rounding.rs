@@ -13,7 +13,7 @@ use pollyrs_isl as isl;
 pub struct Rounding {
     /// Each is made of earlier ones; the last one is what is rounded.
     pub terms: Vec<Term>,
-    /// The width of the integer.
+    /// The width of the integer, with a sign: 17 of an `unsigned short`.
     pub bits: u32,
     pub signed: bool,
     /// Numbers beyond the integer's type are its ends, and a NaN is 0; otherwise they are the program's

@@ -1,10 +1,11 @@
 // Subscripts that are rounded from numbers: tables, particles that move and are looked up before, images that are scaled and turned, floors and nearest
-// integers, clamped and tested numbers, distances, records; and lists of which a rounded number tells where they begin.
+// integers, clamped and tested numbers, distances, records; lists of which a rounded number tells where they begin; integers of few bits.
 // ARGS: 400 40
 // ARGS: 37 5
 // ARGS: 1 2
 // ARGS: 0 1
 // OFFLOAD: partial
+// KERNELS: shorts naturals bytes around
 // STAYS: chased: what is rounded was stored by the iteration before
 #include "example.h"
 #include <math.h>
@@ -33,6 +34,27 @@ KERNEL void push(int n, TYPE *x, TYPE *v, const TYPE *field, int cells, TYPE dt,
     if (x[p] >= length)
       x[p] -= length;
   }
+}
+
+// A type of few bits reaches beyond most tables, on either side.
+KERNEL void shorts(int n, const TYPE *x, const TYPE *t, TYPE *y) {
+  for (int i = 0; i < n; i++)
+    y[i] = t[(short)x[i]];
+}
+
+KERNEL void naturals(int n, const TYPE *x, const TYPE *t, TYPE *y) {
+  for (int i = 0; i < n; i++)
+    y[i] += t[(unsigned short)x[i]];
+}
+
+KERNEL void bytes(int n, const TYPE *x, const TYPE *t, TYPE *y) {
+  for (int i = 0; i < n; i++)
+    y[i] += t[(unsigned char)(x[i] * (TYPE)0.25)];
+}
+
+KERNEL void around(int n, const TYPE *x, const TYPE *middle, TYPE *y) {
+  for (int i = 0; i < n; i++)
+    y[i] += middle[(signed char)(x[i] * (TYPE)0.125 - 4)];
 }
 
 KERNEL void chased(int n, TYPE *x, const TYPE *t) {
@@ -130,6 +152,17 @@ int main(int argc, char **argv) {
     list[i] = (int)(example_bits() % rest);
   lookup(n, x, t, y, (TYPE)0.75);
   example_print("lookup", y, m);
+  shorts(n, x, t, y);
+  naturals(n, x, t, y);
+  bytes(n, x, t, y);
+  around(n, x, t + 4, y);
+  // Above the largest signed number, in a table that has as many elements.
+  TYPE *wide = example_array(65536), *large = example_array(m);
+  example_fill(wide, 65536);
+  for (size_t i = 0; i < m; i++)
+    large[i] = 65535 - x[i];
+  naturals(n > 1 ? n : 0, large, wide, y);
+  example_print("narrow", y, m);
   for (int k = 0; k < 3; k++)
     push(n, x, v, t, cells, (TYPE)0.01, (TYPE)cells);
   example_print("push", x, m);
