@@ -8,6 +8,7 @@ use crate::host::ranges::Range;
 use crate::host::{part, slice};
 use crate::ir::builder::Ir;
 use crate::ir::llvm::*;
+use crate::kernel::division;
 use crate::kernel::module::ScalarArg;
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::LLVMOpcode;
@@ -233,6 +234,7 @@ pub(crate) fn emit_launch(
             ScalarArg::HostParam(d) => args[*d],
             ScalarArg::TileLower(d) => grid[*d].0,
             ScalarArg::TileCount(d) => grid[*d].1,
+            ScalarArg::TileFactor(d) => division::factor(ir, grid[*d].1),
             ScalarArg::FirstBlock => ir.int(0),
             ScalarArg::Stencil(_) => {
                 return Err(CodegenError::Internal("a fused kernel in the mapping".into()));

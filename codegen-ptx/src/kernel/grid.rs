@@ -32,14 +32,23 @@ pub(crate) fn in_groups<S>(k: &KernelBuilder<'_, S>) -> Result<bool> {
     Ok(t.helpers <= 1 && t.dims.len() >= 2 && t.dims.iter().rev().take(2).all(|d| d.points > 1))
 }
 
-/// Column and row of block `index` in a plane.
-pub(crate) fn in_plane(ir: &Ir, index: Value, rows: Value, columns: Value) -> [Value; 2] {
-    let all = ir.mul(columns, ir.int(ROWS));
-    let (group, inside) = (ir.udiv(index, all), ir.urem(index, all));
+/// Column and row of block `index` in a plane. `by_columns`: quotient and remainder by the number of columns.
+pub(crate) fn in_plane(
+    ir: &Ir,
+    index: Value,
+    rows: Value,
+    by_columns: impl Fn(Value) -> Result<[Value; 2]>,
+) -> Result<[Value; 2]> {
+    // `index / (16 w)` is `(index / 16) / w`.
+    let [group, rest] = by_columns(ir.udiv(index, ir.int(ROWS)))?;
+    let inside = ir.add(ir.mul(rest, ir.int(ROWS)), ir.urem(index, ir.int(ROWS)));
     let first = ir.mul(group, ir.int(ROWS));
     let left = ir.sub(rows, first);
     let height = ir.select(ir.icmp(LLVMIntULT, left, ir.int(ROWS)), left, ir.int(ROWS));
-    [ir.udiv(inside, height), ir.add(first, ir.urem(inside, height))]
+    // All are less than 2^31.
+    let [inside, height] = [inside, height].map(|v| ir.trunc(v, ir.i32_type()));
+    let [column, row] = [ir.udiv(inside, height), ir.urem(inside, height)].map(|v| ir.zext(v, ir.i64_type()));
+    Ok([column, ir.add(first, row)])
 }
 
 /// The lane that a lane stands for: in a warp of 4 by 8 its neighbours are the next one along x and the next

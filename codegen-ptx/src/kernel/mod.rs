@@ -3,6 +3,7 @@
 
 pub(crate) mod axes;
 pub(crate) mod builder;
+pub(crate) mod division;
 pub(crate) mod grid;
 pub(crate) mod module;
 pub(crate) mod plan;

@@ -18,6 +18,8 @@ pub enum ScalarArg {
     TileLower(usize),
     /// The extent of grid dimension `i`, an `i64`.
     TileCount(usize),
+    /// What a kernel divides by that extent with ([`crate::kernel::division::factor`]), an `i64`.
+    TileFactor(usize),
     /// The grid's block that is the launch's first one, an `i64`: 0 unless the launch is a slice of the grid.
     FirstBlock,
     /// `FusedKernels::scalars[i]`, an `i64`.

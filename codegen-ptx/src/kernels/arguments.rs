@@ -54,11 +54,12 @@ pub(crate) fn candidates(
 ) -> Vec<Argument> {
     let global = |id: &&ArrayId| mapped.placement.get(id.0) != Some(&Placement::Private);
     let arrays = used.keys().filter(global).map(|id| Argument::Array(*id));
+    let of_grid = |d| [ScalarArg::TileLower(d), ScalarArg::TileCount(d), ScalarArg::TileFactor(d)];
     let scalars = (0..scop.params.len())
         .map(ScalarArg::Param)
         .chain((0..scop.invariants.len()).map(ScalarArg::Invariant))
         .chain((0..kernel.host_params.len()).map(ScalarArg::HostParam))
-        .chain((0..kernel.grid.len()).flat_map(|d| [ScalarArg::TileLower(d), ScalarArg::TileCount(d)]))
+        .chain((0..kernel.grid.len()).flat_map(of_grid))
         .chain([ScalarArg::FirstBlock]);
     let flags = kernel.task().is_some().then_some(Argument::Flags);
     arrays.chain(scalars.map(Argument::Scalar)).chain(flags).collect()
@@ -198,6 +199,7 @@ fn scalar_name(scop: &Scop, kernel: &MappedKernel, s: ScalarArg) -> String {
         ScalarArg::HostParam(i) => kernel.host_params[i].clone(),
         ScalarArg::TileLower(i) => format!("{}.lower", kernel.grid[i].param),
         ScalarArg::TileCount(i) => format!("{}.count", kernel.grid[i].param),
+        ScalarArg::TileFactor(i) => format!("{}.factor", kernel.grid[i].param),
         ScalarArg::FirstBlock => "first.block".into(),
         ScalarArg::Stencil(i) => format!("stencil.{i}"),
     }

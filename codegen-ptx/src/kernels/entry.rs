@@ -8,8 +8,8 @@ use crate::ir::llvm::*;
 use crate::ir::types::{host_type, llvm_elem, slot_type};
 use crate::kernel::axes::axes;
 use crate::kernel::builder::{KernelBuilder, Launch, Task, constant};
-use crate::kernel::grid;
 use crate::kernel::module::ScalarArg;
+use crate::kernel::{division, grid};
 use crate::kernels::arguments::Argument;
 use crate::ops::tasks;
 use pollyrs_schedule::{MappedKernel, MappedScop};
@@ -39,7 +39,7 @@ pub(crate) fn entry<'a, S>(draft: &Draft<'_, 'a>, storage: S) -> Result<KernelBu
     let mut names = BTreeMap::new();
     let mut arrays = BTreeMap::new();
     let mut invariants = BTreeMap::new();
-    let (mut lower, mut count) = (BTreeMap::new(), BTreeMap::new());
+    let mut tiles = Tiles::default();
     let (mut first_block, mut flags) = (None, None);
     for (i, a) in arguments.iter().enumerate() {
         let v = draft.param(i as u32);
@@ -63,10 +63,13 @@ pub(crate) fn entry<'a, S>(draft: &Draft<'_, 'a>, storage: S) -> Result<KernelBu
                 }
             }
             Argument::Scalar(ScalarArg::TileLower(d)) => {
-                lower.insert(d, v);
+                tiles.lower.insert(d, v);
             }
             Argument::Scalar(ScalarArg::TileCount(d)) => {
-                count.insert(d, v);
+                tiles.count.insert(d, v);
+            }
+            Argument::Scalar(ScalarArg::TileFactor(d)) => {
+                tiles.factor.insert(d, v);
             }
             Argument::Scalar(ScalarArg::FirstBlock) => first_block = Some(v),
             Argument::Scalar(ScalarArg::Stencil(_)) => return internal("an argument of fused kernels"),
@@ -108,17 +111,26 @@ pub(crate) fn entry<'a, S>(draft: &Draft<'_, 'a>, storage: S) -> Result<KernelBu
     let first_block =
         first_block.filter(|_| crate::kernel::grid::slice_tiles(&k).is_ok_and(|tiles| tiles > 0));
     if let Some(flags) = flags {
-        k.task = Some(k.at_entry(|| task(&k, flags, &lower, &count))?);
+        k.task = Some(k.at_entry(|| task(&k, flags, &tiles))?);
     }
-    let coordinates = k.at_entry(|| coordinates(&k, first_block, &lower, &count))?;
+    let coordinates = k.at_entry(|| coordinates(&k, first_block, &tiles))?;
     k.emit.names.extend(coordinates);
     Ok(k)
 }
 
+/// Arguments that say where the grid lies: by dimension the first tile, the number of tiles, and what is
+/// divided by it with.
+#[derive(Default)]
+pub(crate) struct Tiles {
+    lower: BTreeMap<usize, Value>,
+    count: BTreeMap<usize, Value>,
+    factor: BTreeMap<usize, Value>,
+}
+
 /// The tiles along a dimension of the grid.
-fn size<S>(k: &KernelBuilder<'_, S>, count: &BTreeMap<usize, Value>, d: usize) -> Result<Value> {
+fn size<S>(k: &KernelBuilder<'_, S>, tiles: &Tiles, d: usize) -> Result<Value> {
     let f = &k.kernel()?.grid[d].count;
-    match (constant(k, f)?, count.get(&d)) {
+    match (constant(k, f)?, tiles.count.get(&d)) {
         (Some(c), _) => Ok(c),
         (None, Some(c)) => Ok(*c),
         (None, None) => {
@@ -128,19 +140,24 @@ fn size<S>(k: &KernelBuilder<'_, S>, count: &BTreeMap<usize, Value>, d: usize) -
     }
 }
 
+/// The quotient and the remainder of a block's index by the tiles along a dimension.
+fn divided<S>(k: &KernelBuilder<'_, S>, tiles: &Tiles, d: usize, index: Value) -> Result<[Value; 2]> {
+    let count = size(k, tiles, d)?;
+    // (Divisions by constants are products for the optimizer.)
+    match tiles.factor.get(&d).filter(|_| count.constant_int().is_none()) {
+        Some(factor) => Ok(division::divided(k.ir, index, count, *factor)),
+        None => Ok([k.ir.udiv(index, count), k.ir.urem(index, count)]),
+    }
+}
+
 /// What a block knows that is a task of a graph.
-fn task<S>(
-    k: &KernelBuilder<'_, S>,
-    flags: Value,
-    lower: &BTreeMap<usize, Value>,
-    count: &BTreeMap<usize, Value>,
-) -> Result<Task> {
+fn task<S>(k: &KernelBuilder<'_, S>, flags: Value, tiles: &Tiles) -> Result<Task> {
     let thread = grid::linear_thread(k)?;
     let mut grid = Vec::new();
     for (d, g) in k.kernel()?.grid.iter().enumerate() {
-        let lower = constant(k, &g.lower)?.unwrap_or(lower[&d]);
+        let lower = constant(k, &g.lower)?.unwrap_or(tiles.lower[&d]);
         // The first one is not asked for.
-        let size = if d == 0 { k.ir.int(0) } else { size(k, count, d)? };
+        let size = if d == 0 { k.ir.int(0) } else { size(k, tiles, d)? };
         grid.push((lower, size));
     }
     Ok(Task { flags, thread, own: tasks::claim(k, flags, thread), grid })
@@ -151,8 +168,7 @@ fn task<S>(
 pub(crate) fn coordinates<S>(
     k: &KernelBuilder<'_, S>,
     first_block: Option<Value>,
-    lower: &BTreeMap<usize, Value>,
-    count: &BTreeMap<usize, Value>,
+    tiles: &Tiles,
 ) -> Result<Vec<(String, Value)>> {
     let ir = k.ir;
     let mut out = Vec::new();
@@ -167,31 +183,30 @@ pub(crate) fn coordinates<S>(
             let narrow = |v| ir.trunc(v, ir.int_type(32));
             rest = ir.zext(ir.add(narrow(rest), narrow(first)), ir.i64_type());
         }
-        let size = |d: usize| size(k, count, d);
         let n = k.kernel()?.grid.len();
         let mut place = Vec::new();
         if grid::in_groups(k)? {
-            let (columns, rows) = (size(n - 1)?, size(n - 2)?);
+            let (columns, rows) = (size(k, tiles, n - 1)?, size(k, tiles, n - 2)?);
             let mut index = rest;
             if n > 2 {
                 let plane = ir.mul(rows, columns);
                 index = ir.urem(rest, plane);
                 rest = ir.udiv(rest, plane);
             }
-            place = grid::in_plane(ir, index, rows, columns).to_vec();
+            let by_columns = |index| divided(k, tiles, n - 1, index);
+            place = grid::in_plane(ir, index, rows, by_columns)?.to_vec();
         }
         for (d, g) in k.kernel()?.grid.iter().enumerate().rev() {
             let index = if d + place.len() >= n {
                 place[n - 1 - d]
             } else if d > 0 {
-                let count = size(d)?;
-                let index = ir.urem(rest, count);
-                rest = ir.udiv(rest, count);
+                let [above, index] = divided(k, tiles, d, rest)?;
+                rest = above;
                 index
             } else {
                 rest
             };
-            let lower = constant(k, &g.lower)?.unwrap_or(lower[&d]);
+            let lower = constant(k, &g.lower)?.unwrap_or(tiles.lower[&d]);
             out.push((g.param.clone(), ir.add(index, lower)));
         }
     }

@@ -253,3 +253,8 @@ pub fn ptxas() -> Option<std::path::PathBuf> {
         .and_then(|p| std::env::split_paths(&p).map(|d| d.join("ptxas")).find(|p| p.is_file()));
     named.or(found)
 }
+
+/// The argument that a kernel divides by an extent of its grid with.
+pub fn factor(count: usize) -> u64 {
+    (i64::MAX as u64 / count.max(1) as u64).wrapping_add(1)
+}

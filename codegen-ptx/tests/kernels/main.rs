@@ -113,6 +113,7 @@ fn gemm_gives_the_bits_of_the_loop() {
                 ScalarArg::Invariant(i) => u64::from([alpha, beta][i].to_bits()) | 0xdead_0000_0000,
                 ScalarArg::TileLower(_) | ScalarArg::FirstBlock | ScalarArg::Stencil(_) => 0,
                 ScalarArg::TileCount(d) => [bi, bj][d] as u64,
+                ScalarArg::TileFactor(d) => factor([bi, bj][d]),
                 ScalarArg::HostParam(_) => unreachable!(),
             });
         }

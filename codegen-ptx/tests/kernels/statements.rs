@@ -33,6 +33,7 @@ fn line_args(info: &KernelInfo, addresses: &[u64], n: usize) -> Vec<u64> {
         ScalarArg::Param(_) => n as u64,
         ScalarArg::TileLower(_) | ScalarArg::FirstBlock | ScalarArg::Stencil(_) => 0,
         ScalarArg::TileCount(_) => n.div_ceil(32) as u64,
+        ScalarArg::TileFactor(_) => factor(n.div_ceil(32)),
         other => panic!("{other:?}"),
     });
     arrays.chain(scalars).collect()
@@ -311,6 +312,7 @@ fn loops_with_steps_run_the_right_iterations() {
             ScalarArg::Param(p) => [n, lo][*p] as u64,
             ScalarArg::HostParam(_) | ScalarArg::TileLower(_) | ScalarArg::Stencil(_) => h as u64,
             ScalarArg::TileCount(_) => 1,
+            ScalarArg::TileFactor(_) => factor(1),
             ScalarArg::FirstBlock => 0,
             ScalarArg::Invariant(_) => unreachable!(),
         }));
