@@ -96,7 +96,7 @@ fn gather_in(module: Module, function: Value, block: Block) {
     // With a slow one among them, instructions ahead of it are not reordered with what is behind.
     let slow = all.iter().any(|i| is_slow(*i));
     let mut passed = Passed { slow, ..Passed::default() };
-    let mut ahead = Ahead { block, moved: BTreeSet::new(), at: all[0] };
+    let mut ahead = Ahead::new(block, all[0]);
     for i in all {
         match i.opcode() {
             LLVMOpcode::LLVMLoad => {
@@ -150,17 +150,28 @@ pub(crate) fn nature(call: Value) -> (bool, bool) {
 }
 
 /// The instructions at the beginning of a block, in order, and the one behind them.
-struct Ahead {
+pub(crate) struct Ahead {
     block: Block,
     moved: BTreeSet<usize>,
     at: Value,
 }
 
 impl Ahead {
-    /// Moves a load and what its address takes ahead; false if that is more than arithmetic.
-    fn take(&mut self, load: Value) -> bool {
+    /// In front of an instruction of the block.
+    pub(crate) fn new(block: Block, at: Value) -> Ahead {
+        Ahead { block, moved: BTreeSet::new(), at }
+    }
+
+    /// Whether [`Self::take`] moves a value.
+    pub(crate) fn may_take(&self, v: Value) -> bool {
+        self.needs(v, v.is_load(), &mut Vec::new())
+    }
+
+    /// Moves a load, or a number that addresses are computed from, and what it takes ahead; false if that is
+    /// more than arithmetic.
+    pub(crate) fn take(&mut self, v: Value) -> bool {
         let mut needed = Vec::new();
-        if !self.needs(load, true, &mut needed) {
+        if !self.needs(v, v.is_load(), &mut needed) {
             return false;
         }
         for i in needed {
@@ -200,7 +211,7 @@ impl Ahead {
 }
 
 /// Address arithmetic: nothing that waits or traps.
-fn is_arithmetic(i: Value) -> bool {
+pub(crate) fn is_arithmetic(i: Value) -> bool {
     use LLVMOpcode::*;
     matches!(
         i.opcode(),

@@ -14,6 +14,8 @@
 //! # Invariants
 //! - What is computed twice has no effects: from the first to the last operation of a run there are no
 //!   stores, no calls but pure ones, no ordered loads.
+//! - Stores between the operations of an unrolled loop move behind the last one, in their order, where what
+//!   they pass accesses other bytes ([`apart`]).
 //! - Runs of a single operation stay: ptxas has a test of its own for it.
 //! - The block for unusual operands is not looked at again.
 
@@ -21,6 +23,7 @@ use crate::Result;
 use crate::ir::builder::Ir;
 use crate::ir::llvm::*;
 use crate::ops::fast_division;
+use crate::ops::walks::apart;
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMOpcode};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,6 +48,7 @@ pub(crate) fn to_ptx(module: Module) -> Result<()> {
             if rare.contains(&block.address()) {
                 continue;
             }
+            sink_stores(function, module, block);
             while let Some(run) = first_run(block).filter(|run| run.len() <= left) {
                 left -= run.len();
                 block = part(&ir, module, function, block, &run);
@@ -65,6 +69,30 @@ fn rare_blocks(ir: &Ir, function: Value) -> BTreeSet<usize> {
         marked.then(|| t.successor(0).address())
     };
     ends.filter_map(first).collect()
+}
+
+/// Moves stores between the operations of a block behind the last of them, as far as all of them may.
+fn sink_stores(function: Value, module: Module, block: Block) {
+    let all = block.instructions();
+    let Some(from) = all.iter().position(|i| fast_division::is_exact(*i)) else { return };
+    let part = &all[from..all.len().min(from + MOST)];
+    let (mut stores, mut sunk, mut last) = (Vec::new(), 0, None);
+    for (at, i) in part.iter().enumerate() {
+        if fast_division::is_exact(*i) {
+            (last, sunk) = (Some(at), stores.len());
+        } else if i.is_store() && !i.is_volatile() && !i.is_atomic() {
+            stores.push(*i);
+        } else if !repeats(*i) || i.is_load() && stores.iter().any(|s| !apart(module, function, *s, *i)) {
+            break;
+        }
+    }
+    let Some(last) = last.filter(|_| sunk > 0) else { return };
+    let ir = Ir::new(part[0].context());
+    ir.before(part[last].behind());
+    for store in &stores[..sunk] {
+        store.remove();
+        ir.put(*store);
+    }
 }
 
 /// The instructions from the first to the last operation of the first run of a block that has enough of them.

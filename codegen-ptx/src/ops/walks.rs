@@ -30,6 +30,8 @@ const WIDE: i64 = 16;
 const LEAST: i64 = 32;
 /// Global memory, for code of the device.
 const GLOBAL: u32 = 1;
+/// Memory of a block.
+pub(crate) const SHARED: u32 = 3;
 
 /// What an address is computed from: a pointer, and what is added to it, each with the size that it is
 /// multiplied by.
@@ -46,6 +48,14 @@ struct Element {
     place: Place,
     offset: i64,
     bytes: i64,
+}
+
+impl Element {
+    /// With all that its address is computed from.
+    fn with(self, module: Module) -> Element {
+        let (place, offset) = place(module, self.pointer, true);
+        Element { place, offset, ..self }
+    }
 }
 
 /// Joins the accesses of kernels in an optimized module; whether there are functions to be inlined.
@@ -90,8 +100,23 @@ fn runs(module: Module, function: Value, block: Block) -> Vec<Vec<Element>> {
     out
 }
 
-/// An access to a number of a size that divides 16 bytes.
+/// An access to a number in global memory of a size that divides 16 bytes.
 fn element(module: Module, i: Value, at: usize) -> Option<Element> {
+    access(module, i, at).filter(|e| e.pointer.ty().address_space() == Some(GLOBAL))
+}
+
+/// Whether two loads or stores access different bytes.
+pub(crate) fn apart(module: Module, function: Value, a: Value, b: Value) -> bool {
+    let of = |i| access(module, i, 0).map(|e| e.with(module));
+    let (Some(a), Some(b)) = (of(a), of(b)) else { return false };
+    let spaces = [&a, &b].map(|e| e.pointer.ty().address_space());
+    // (A pointer to neither of them may point to both.)
+    let known = spaces.iter().all(|s| [Some(GLOBAL), Some(SHARED)].contains(s));
+    known && spaces[0] != spaces[1] || are_apart(function, &a, &b)
+}
+
+/// An access to a number of a size that divides 16 bytes.
+fn access(module: Module, i: Value, at: usize) -> Option<Element> {
     let (pointer, ty) = match i.opcode() {
         LLVMOpcode::LLVMLoad => (i.operand(0), i.ty()),
         LLVMOpcode::LLVMStore => (i.operand(1), i.operand(0).ty()),
@@ -103,8 +128,7 @@ fn element(module: Module, i: Value, at: usize) -> Option<Element> {
             | LLVMTypeKind::LLVMFloatTypeKind
             | LLVMTypeKind::LLVMDoubleTypeKind
     );
-    let plain = !i.is_volatile() && !i.is_atomic() && pointer.ty().address_space() == Some(GLOBAL);
-    if !number || !plain {
+    if !number || i.is_volatile() || i.is_atomic() {
         return None;
     }
     let bytes = module.store_size(ty);
@@ -112,27 +136,40 @@ fn element(module: Module, i: Value, at: usize) -> Option<Element> {
     if !whole || u64::from(i.alignment()) < bytes {
         return None;
     }
-    let (place, offset) = place(module, pointer);
+    let (place, offset) = place(module, pointer, false);
     Some(Element { instruction: i, at, pointer, ty, place, offset, bytes: bytes as i64 })
 }
 
-/// What an address is computed from, and how many bytes it is ahead of that.
-fn place(module: Module, mut pointer: Value) -> (Place, i64) {
+/// What an address is computed from, and how many bytes it is ahead of that. `deep`: through products by
+/// constants as well. (Accesses are joined without: what it finds in addition, as in loops of plain
+/// convolutions, is not measured.)
+fn place(module: Module, mut pointer: Value, deep: bool) -> (Place, i64) {
     let (mut offset, mut terms) = (0_i64, Vec::new());
     while pointer.is_gep() && pointer.index_count() == 1 {
-        let size = module.store_size(pointer.source_type());
-        let mut left = vec![pointer.operand(1)];
-        while let Some(v) = left.pop() {
-            match (v.constant_int(), is_sum(v)) {
-                (Some(c), _) => offset = offset.wrapping_add(c.wrapping_mul(size as i64)),
-                (None, true) => left.extend([v.operand(0), v.operand(1)]),
-                (None, false) => terms.push((v.address(), size)),
+        let mut left = vec![(pointer.operand(1), module.store_size(pointer.source_type()))];
+        while let Some((v, size)) = left.pop() {
+            match (v.constant_int(), is_sum(v), multiple(v).filter(|_| deep)) {
+                (Some(c), ..) => offset = offset.wrapping_add(c.wrapping_mul(size as i64)),
+                (None, true, _) => left.extend([v.operand(0), v.operand(1)].map(|v| (v, size))),
+                (None, false, Some((v, times))) => left.push((v, size.wrapping_mul(times))),
+                (None, false, None) => terms.push((v.address(), size)),
             }
         }
         pointer = pointer.operand(0);
     }
     terms.sort_unstable();
     ((pointer.address(), terms), offset)
+}
+
+/// A value and the constant that another one is its product with, modulo 2^64.
+fn multiple(v: Value) -> Option<(Value, u64)> {
+    let by =
+        (v.ty().int_width() == Some(64) && v.is_binary()).then(|| v.operand(1).constant_unsigned())??;
+    match v.opcode() {
+        LLVMOpcode::LLVMShl if by < 64 => Some((v.operand(0), 1 << by)),
+        LLVMOpcode::LLVMMul => Some((v.operand(0), by)),
+        _ => None,
+    }
 }
 
 /// Whether a value is the sum of its operands; addresses are computed modulo 2^64, as it is.

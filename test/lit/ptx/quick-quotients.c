@@ -11,6 +11,7 @@
 // RUN: %opt -passes='print<pollyrs-ptx;only-function=wide_roots>' -disable-output %t.ll 2>&1 | FileCheck %s --check-prefix=ONES
 // RUN: %opt -passes='print<pollyrs-ptx;only-function=constant>' -disable-output %t.ll 2>&1 | FileCheck %s --check-prefix=CONSTANT --implicit-check-not=rcp.approx
 // RUN: %opt -passes='print<pollyrs-ptx;only-function=wide_constant>' -disable-output %t.ll 2>&1 | FileCheck %s --check-prefix=WIDECONST --implicit-check-not=rcp.approx
+// RUN: %opt -passes='print<pollyrs-ptx;only-function=normalised>' -disable-output %t.ll 2>&1 | FileCheck %s --check-prefix=ROWS
 
 float sqrtf(float);
 
@@ -91,4 +92,21 @@ void wide_constant(int steps, int n, double a[2][n][n]) {
     for (int i = 1; i < n - 1; i++)
       for (int j = 1; j < n - 1; j++)
         a[(t + 1) % 2][i][j] = (a[t % 2][i][j - 1] + a[t % 2][i + 1][j]) / 118;
+}
+
+// Quotients of a row in shared memory, which are stored there and in memory: those of an unrolled loop come
+// first, then their stores.
+// ROWS:         .entry normalised_K0
+// ROWS-COUNT-8: rcp.approx.ftz.f32
+// ROWS:         setp.{{.*}}{{2013265920|2013265921}};
+// ROWS:         div.rn.f32
+// ROWS:         st.global
+void normalised(int n, int m, float x[n][m]) {
+  for (int i = 0; i < n; i++) {
+    float sum = 0;
+    for (int j = 0; j < m; j++)
+      sum += x[i][j];
+    for (int j = 0; j < m; j++)
+      x[i][j] /= x[i][j] * sum + 1;
+  }
 }
