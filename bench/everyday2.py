@@ -27,6 +27,8 @@ import subprocess
 import sys
 import tempfile
 
+import origin
+
 PROGRAMS = ("rows", "images", "products", "arrays", "formulas")
 FORMS = {"default": ([], []), "fast": (["-ffast-math"], ["--use_fast_math"])}
 REPEATS = 6
@@ -56,6 +58,7 @@ def build(folder):
             subprocess.run(list(map(str, command)), env=environment, check=True)
     shutil.copytree(bench / "peers", folder / "peers", dirs_exist_ok=True)
     shutil.copy2(__file__, folder / "everyday2.py")
+    origin.mark(folder)
     script = folder / "run.sh"
     script.write_text('#!/bin/sh\nexec python3 "$(dirname "$0")/everyday2.py" --run "$@"\n', encoding="utf-8")
     script.chmod(0o755)
@@ -159,7 +162,8 @@ def table(rows, forms):
 def measure(folder, arguments):
     """All that was asked for, into results.json and the table."""
     results = folder / "results.json"
-    rows = json.loads(results.read_text(encoding="utf-8")) if arguments.again and results.exists() else {}
+    of = origin.of(folder)
+    rows = json.loads(results.read_text(encoding="utf-8"))["rows"] if arguments.again and results.exists() else {}
     make_peers(folder, shutil.which("nvcc") or next(iter(map(str, pathlib.Path("/usr/local").glob("cuda*/bin/nvcc"))), None))
     pattern, forms = arguments.run or "", arguments.forms.split(",")
     if not arguments.again:
@@ -182,9 +186,9 @@ def measure(folder, arguments):
                     lines, executions = lines + more[0], executions + more[1]
                 line = next((line for line in lines if line["kernel"] == name), {"problem": "no result"})
                 rows.setdefault(name, {})[form] = {**line, **measured(name, executions)}
-            results.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+            results.write_text(json.dumps({**of, "rows": rows}, indent=1) + "\n", encoding="utf-8")
     table(rows, forms)
-    results.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    results.write_text(json.dumps({**of, "rows": rows}, indent=1) + "\n", encoding="utf-8")
 
 
 def main():

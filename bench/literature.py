@@ -27,6 +27,8 @@ import subprocess
 import sys
 import tempfile
 
+import origin
+
 # By program: its source files.
 PROGRAMS = {"neighbours": ["neighbours.c"], "waves": ["waves.c"], "fields": ["fields.c"], "flows": ["flows.c"], "grids": ["grids.cpp"], "fortran": ["grids.f90", "fortran.c"]}
 FORMS = {"auto": [], "single": ["--pollyrs-option=fuse-steps=1"]}
@@ -127,6 +129,7 @@ def build(folder, programs, functions):
                 file.unlink()
     shutil.rmtree(folder / "cuda", ignore_errors=True)
     shutil.copy2(__file__, folder / "literature.py")
+    origin.mark(folder)
     script = folder / "run.sh"
     script.write_text('#!/bin/sh\nexec python3 "$(dirname "$0")/literature.py" --run "$@"\n', encoding="utf-8")
     script.chmod(0o755)
@@ -171,7 +174,7 @@ def measure(folder, arguments):
             device, _ = run(folder / f"{program}-{form}", 0)
             wrong = [name for name in small if device.get(name, {}).get("hash") != small[name]["hash"]]
             print(f"{program} {form}: small outputs are the plain program's" + (f" but {', '.join(wrong)}" if wrong else ""), flush=True)
-    bad, rows = 0, {}
+    bad, rows, of = 0, {}, origin.of(folder)
     with concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 2) - 4)) as pool:
         plain = {name: pool.submit(run, folder / f"{program}-plain", 1, name, 1, "off", arguments.plain_limit) for name, program in names.items()}
         print(f"| stencil | auto ms | launches | single ms | auto/single | GStencil/s | of the copy bound | outputs |\n|---|{'---|' * 7}", flush=True)
@@ -196,7 +199,7 @@ def measure(folder, arguments):
             cells = [f"{auto:.3f}" if auto else "-", str(row["auto launches"]), f"{single:.3f}" if single else "-", f"{single / auto:.2f}" if auto and single else "-",
                      f"{work / auto / 1e6:.1f}" if auto else "-", f"{work * row['bytes'] / (arguments.copy * 1e9) * 1e3 / auto:.2f}" if auto else "-"]
             print(f"| {name} | " + " | ".join(cells) + f" | {'; '.join(notes) or 'equal'} |", flush=True)
-            (folder / "results.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+            (folder / "results.json").write_text(json.dumps({**of, "rows": rows}, indent=1) + "\n", encoding="utf-8")
     both = [(row["single ms"] / row["auto ms"], name) for name, row in rows.items() if row["auto ms"] and row["single ms"]]
     if both:
         slower = [f"{name} {ratio:.2f}" for ratio, name in both if ratio < 0.97]

@@ -14,7 +14,6 @@ made, they need not be computed again. A program that does not finish once withi
 
 import argparse
 import concurrent.futures
-import ctypes
 import json
 import math
 import os
@@ -26,6 +25,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import origin
 
 HERE = pathlib.Path(__file__).resolve().parent
 ELEMENT_BYTES = {"double": 8, "float": 4, "int": 4}
@@ -219,20 +220,6 @@ def print_means(rows):
                   f"{worse} slower than PPCG by kernel time")
 
 
-def card(device):
-    """The first device by the driver's name."""
-    if device != "cuda":
-        return f"{device} device"
-    try:
-        driver = ctypes.CDLL("libcuda.so.1")
-    except OSError:
-        return "none: no driver"
-    handle, name = ctypes.c_int(), ctypes.create_string_buffer(256)
-    if driver.cuInit(0) or driver.cuDeviceGet(ctypes.byref(handle), 0) or driver.cuDeviceGetName(name, len(name), handle):
-        return "none: no device"
-    return name.value.decode(errors="replace")
-
-
 def write(path, of, checks, rows):
     """The results as JSON, with the card and the commit that they are `of`."""
     pathlib.Path(path).write_text(json.dumps({**of, "checks": checks, "timings": rows}, indent=1), encoding="utf-8")
@@ -256,7 +243,7 @@ def main():
     options = parser.parse_args()
 
     bundle = json.loads((HERE / "set.json").read_text(encoding="utf-8"))
-    of = {"card": card(options.device), "measured_at_commit": bundle.get("commit", "not recorded")}
+    of = {**origin.of(HERE, options.device), "measured_at_commit": bundle.get("commit", "not recorded")}
     table = bundle["programs"]
     table = [e for e in table if re.search(options.only, f"{e['set']} {e['name']} {e['type']}")]
     timed = [] if options.no_timing else [e for e in table if "timing" in e]

@@ -29,6 +29,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import everyday2  # noqa: E402
+import origin  # noqa: E402
 
 PROGRAMS = ("tables", "particles", "graphs", "meshes", "matrices")
 # Both sides of the first keep products and sums apart, so that results can be compared bit for bit.
@@ -124,6 +125,7 @@ def build(folder):
     shutil.copytree(HERE / "sparse" / "peers", folder / "peers", dirs_exist_ok=True)
     for source in (HERE / "peers" / "peer.h", __file__, everyday2.__file__):
         shutil.copy2(source, folder / "peers" if str(source).endswith(".h") else folder)
+    origin.mark(folder)
     script = folder / "run.sh"
     script.write_text('#!/bin/sh\nexec python3 "$(dirname "$0")/sparse.py" --run "$@"\n', encoding="utf-8")
     script.chmod(0o755)
@@ -203,7 +205,7 @@ def measure(folder, arguments):
     """All that was asked for, into results.json and the table."""
     programs, forms = arguments.programs.split(","), arguments.forms.split(",")
     make_peers(folder, programs, forms)
-    rows, copy = {}, None
+    rows, copy, of = {}, None, origin.of(folder)
     for program in programs:
         os.environ["POLLYRS_RT_OFFLOAD"] = "always"
         different = everyday2.small(folder, f"{program}-default", arguments.run)
@@ -218,7 +220,7 @@ def measure(folder, arguments):
                 rows.setdefault(name, {})[form] = {**line, **everyday2.measured(name, executions), **inspections(executions, name)}
                 copy = copy or line.get("copy rate")
             table({name: rows[name]}, forms, copy, head=len(rows) == 1)
-            (folder / "results.json").write_text(json.dumps({"copy": copy, "rows": rows}, indent=1) + "\n", encoding="utf-8")
+            (folder / "results.json").write_text(json.dumps({**of, "copy": copy, "rows": rows}, indent=1) + "\n", encoding="utf-8")
     print(f"the device's copy: {copy or 0:.0f} GB/s read and written")
     means(rows, forms)
 

@@ -99,7 +99,8 @@ def main():
         shutil.copy2(toolchain.SHARED_RUNTIME, library)
         toolchain.run([toolchain.llvm_tool("llvm-strip"), library])
     marker.write_text(json.dumps({"commit": commit(), "programs": table}, indent=1), encoding="utf-8")
-    shutil.copy2(toolchain.ROOT / "bench" / "runner.py", folder / "runner.py")
+    for script in ("runner.py", "origin.py"):
+        shutil.copy2(toolchain.ROOT / "bench" / script, folder / script)
     # Outputs at timed sizes that an earlier run of a runner has computed, if they were kept.
     references = toolchain.ROOT / "bench" / "references.json"
     if references.exists():
