@@ -41,8 +41,8 @@ mod tests {
     fn quotient(n: u32, d: u32) -> u32 {
         let factor = (i64::MAX as u64 / u64::from(d)).wrapping_add(1);
         let twice = u64::from(n.wrapping_mul(2));
-        let carried = twice * (factor & 0xffff_ffff) >> 32;
-        (twice * (factor >> 32) + carried >> 32) as u32
+        let carried = (twice * (factor & 0xffff_ffff)) >> 32;
+        ((twice * (factor >> 32) + carried) >> 32) as u32
     }
 
     #[test]
