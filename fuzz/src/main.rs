@@ -130,6 +130,8 @@ enum Which {
     Lengths,
     /// Subscripts that are rounded from numbers.
     Rounded,
+    /// Parts of one array at places that are arguments.
+    Workspaces,
     /// Whole programs from csmith.
     Csmith,
 }
@@ -150,6 +152,7 @@ fn main() -> std::process::ExitCode {
         Which::Totals => with(&arguments, &Forms(Form::Totals)),
         Which::Lengths => with(&arguments, &Forms(Form::Lengths)),
         Which::Rounded => with(&arguments, &Forms(Form::Rounded)),
+        Which::Workspaces => with(&arguments, &Forms(Form::Workspaces)),
         // Each is a file of its own.
         Which::Csmith => match Csmith::new() {
             Ok(csmith) => with(&Arguments { batch: 1, ..arguments }, &csmith),

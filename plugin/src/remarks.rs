@@ -11,16 +11,19 @@ use inkwell::llvm_sys::prelude::*;
 use pollyrs_codegen_ptx::ImageKind;
 use pollyrs_llvm_shim::{Place, RemarkKind, callee, ends_whole_row, location, remark, remark_place};
 use pollyrs_schedule::Placement;
-use pollyrs_scop::{Array, ArrayKind, Code, Location, RejectReason, Rejection, Scop};
+use pollyrs_scop::{Array, ArrayKind, AssumptionKind, Code, Location, RejectReason, Rejection, Scop};
 use pollyrs_tuning::{Entry, remark as record};
 
 /// What data decides at run time, for which many programs' loops stay on the host: that integers are all
 /// different, that rows are equally far apart, where it is not known which columns are accessed, that a
-/// counter which is divided goes through whole rows.
+/// counter which is divided goes through whole rows, that parts of an array lie apart.
 fn conditions(scop: &Scop) -> String {
     let mut all: Vec<String> = Vec::new();
     for i in scop.inspections.iter().filter(|i| i.distinct) {
         all.push(format!("no two elements of {} are equal", i.display));
+    }
+    for a in scop.assumptions.iter().filter(|a| a.kind == AssumptionKind::Independence) {
+        all.push(a.note.clone());
     }
     let of_a_table = |a: &Array| {
         let ArrayKind::Memory { base } = a.kind else { return false };

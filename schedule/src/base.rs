@@ -1,7 +1,7 @@
 //! Errors, budgets, and what is known of parameters: for all stages.
 
 use pollyrs_isl as isl;
-use pollyrs_scop::Scop;
+use pollyrs_scop::{AssumptionKind, Scop};
 
 /// Operations of isl a stage may use unless its options say otherwise.
 pub const DEFAULT_BUDGET: u64 = 5_000_000;
@@ -65,12 +65,24 @@ pub(crate) fn is_quota(e: &ScheduleError) -> bool {
 /// What is known of the parameters while the mapped SCoP runs: the facts of its context and those assumptions
 /// that are one polyhedron (a disjunction would only make every later set larger; leaving a condition out is
 /// sound). `[params] -> { : ... }`
+///
+/// Dependences are asked for under [`independent`] as well.
 pub(crate) fn known(scop: &Scop) -> Result<isl::Set> {
     let mut known = scop.facts()?;
     for a in &scop.assumptions {
         if a.set.n_basic_set()? <= 1 {
             known = known.intersect(a.set.clone())?;
         }
+    }
+    Ok(known.coalesce()?)
+}
+
+/// What is known of the parameters where dependences are, with what says that there are none: such conditions
+/// have a case for each order of two parts of an array. `[params] -> { : ... }`
+pub(crate) fn independent(scop: &Scop) -> Result<isl::Set> {
+    let mut known = known(scop)?;
+    for a in scop.assumptions.iter().filter(|a| a.kind == AssumptionKind::Independence) {
+        known = known.intersect(a.set.clone())?;
     }
     Ok(known.coalesce()?)
 }

@@ -26,7 +26,7 @@ mod alike;
 mod reduced;
 
 use crate::planted::planted;
-use crate::{Result, budgeted, known};
+use crate::{Result, budgeted, independent, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::{Access, AccessKind, Scop, Statement};
 use std::collections::BTreeSet;
@@ -51,7 +51,7 @@ impl Dependences {
     /// all that is known.
     pub fn all(&self, scop: &Scop) -> Result<isl::UnionMap> {
         let all = self.flow.clone().union(self.anti.clone())?.union(self.output.clone())?;
-        Ok(all.intersect_params(known(scop)?)?.coalesce()?)
+        Ok(all.intersect_params(independent(scop)?)?.coalesce()?)
     }
 }
 
@@ -63,7 +63,7 @@ struct Accesses {
 }
 
 fn accesses(scop: &Scop) -> Result<Accesses> {
-    let known = known(scop)?;
+    let known = independent(scop)?;
     let of = |kind: AccessKind| -> Result<isl::UnionMap> {
         Ok(scop.ordered_accesses(|_, a| a.kind == kind)?.intersect_params(known.clone())?)
     };

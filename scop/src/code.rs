@@ -54,6 +54,8 @@ codes! {
     21 NonNegative,
     /// Subscripts stay inside of their rows.
     22 Delinearization,
+    /// Iterations do not access what others write.
+    23 Independence,
     /// A check of the program does not fail.
     24 ErrorBlock,
     /// Arrays do not overlap.
@@ -130,6 +132,7 @@ impl From<AssumptionKind> for Code {
             AssumptionKind::NoWrap => Code::NoWrap,
             AssumptionKind::NonNegative => Code::NonNegative,
             AssumptionKind::Delinearization => Code::Delinearization,
+            AssumptionKind::Independence => Code::Independence,
             AssumptionKind::ErrorBlock => Code::ErrorBlock,
         }
     }

@@ -13,6 +13,7 @@ mod sparse;
 mod tables;
 mod text;
 mod totals;
+mod workspaces;
 
 use crate::grammar::{Grammar, Language, Sources};
 use crate::rng::Rng;
@@ -37,6 +38,8 @@ pub enum Form {
     Lengths,
     /// Subscripts that are rounded from numbers.
     Rounded,
+    /// Parts of one array at places that are arguments.
+    Workspaces,
 }
 
 #[derive(Clone)]
@@ -72,6 +75,7 @@ impl Forms {
             Form::Totals => totals::text(choices),
             Form::Lengths => lengths::text(choices),
             Form::Rounded => rounded::text(choices),
+            Form::Workspaces => workspaces::text(choices),
         }
     }
 

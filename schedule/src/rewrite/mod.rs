@@ -12,6 +12,7 @@
 //!   before add up to;
 //! - [`carry`]: what an iteration stores and the next one loads is handed on in a cell, which makes a running
 //!   total of it;
+//! - [`apart::planes`]: planes of an array that numbers choose are assumed to be different ones;
 //! - [`versions`]: a statement becomes two, by sizes, of which one can then be cut into parts.
 //!
 //! They cost memory and transfers, so a rewriting is kept only if the estimate of the placed result is
@@ -44,7 +45,7 @@ pub use made::{LoopCarried, Made, Scanned};
 use crate::dependences::dependences_within;
 use crate::strategy::{self, Placed, ScheduleOptions};
 use crate::{Dependences, Result, ScheduleError, ScheduleTree, budgeted};
-use crate::{appends, planted};
+use crate::{apart, appends, planted};
 use pollyrs_scop::Scop;
 
 /// A SCoP, possibly rewritten, with its schedule.
@@ -89,6 +90,13 @@ pub fn schedule(scop: Scop, deps: Dependences, options: &ScheduleOptions) -> Res
     }
     if options.scheduler == strategy::Scheduler::Auto
         && !matches!(&best, Ok(b) if strategy::near_ideal(b))
+        && let Ok(Some((s, d, p))) = in_planes(&scop, options)
+        && strategy::wins(&p, best.as_ref().ok())
+    {
+        (scop, deps, best) = (s, d, Ok(p));
+    }
+    if options.scheduler == strategy::Scheduler::Auto
+        && !matches!(&best, Ok(b) if strategy::near_ideal(b))
         && let Ok(Some((s, d, p))) = reduced(&scop, &deps, best.as_ref().ok(), options)
     {
         (scop, deps, best) = (s, d, Ok(p));
@@ -116,6 +124,19 @@ pub fn schedule(scop: Scop, deps: Dependences, options: &ScheduleOptions) -> Res
     } else {
         Err(ScheduleError::NoParallelism)
     }
+}
+
+/// The SCoP where planes of its arrays are different ones, placed ([`apart`]).
+fn in_planes(scop: &Scop, options: &ScheduleOptions) -> Result<Option<(Scop, Dependences, Placed)>> {
+    let assumed = apart::planes(scop, options.budget)?;
+    if assumed.is_empty() {
+        return Ok(None);
+    }
+    let mut new = scop.clone();
+    new.assumptions.extend(assumed);
+    let deps = dependences_within(&new, options.budget)?;
+    let placed = strategy::placed(&new, &deps, options)?;
+    Ok(Some((new, deps, placed)))
 }
 
 /// One rewriting, proved and placed.

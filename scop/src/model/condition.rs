@@ -14,6 +14,8 @@ pub enum AssumptionKind {
     NonNegative,
     /// Subscripts stay inside the recovered array shape (Grosser et al., ICS 2015).
     Delinearization,
+    /// No iteration accesses what another one writes: parts of an array whose places are parameters.
+    Independence,
     /// An error block (a failed bounds check, an assertion) is not reached.
     ErrorBlock,
 }
@@ -24,6 +26,7 @@ impl fmt::Display for AssumptionKind {
             AssumptionKind::NoWrap => "no wrap",
             AssumptionKind::NonNegative => "not negative",
             AssumptionKind::Delinearization => "delinearization",
+            AssumptionKind::Independence => "independence",
             AssumptionKind::ErrorBlock => "error block not reached",
         })
     }
