@@ -1,28 +1,24 @@
 //! The beginning of an execution: everything that can refuse it comes before anything is changed for it.
 
-use std::sync::Arc;
 use std::time::Instant;
 
+use super::choice::{self, Decision, Plan, Request};
 use super::placed::Placed;
-use super::{Run, Stage, choice, divided, overlap, ranks};
+use super::{Run, Stage, divided, overlap, ranks};
 use crate::base::abi::{ARRAY_HELD, Array, Scop};
 use crate::base::config::{Config, DeviceChoice};
 use crate::base::error::{Error, Result};
 use crate::base::stack;
-use crate::cost::Estimate;
 use crate::device::Queue;
 use crate::emulated::EmulatedQueue;
 use crate::gpu::cuda::Device;
 use crate::gpu::queue::CudaQueue;
 use crate::group::Group;
 use crate::hold::{Hold, asked};
-use crate::hosts::{self, World};
-use crate::memory::packed::{self, Packed};
-use crate::memory::{guarded, mappings};
+use crate::hosts::World;
 use crate::process::nvtx::Range;
 use crate::process::profile::{self, Progress};
 use crate::process::registry::{self, State};
-use crate::residency::check_apart;
 
 /// Picks the device, loads the code, allocates, copies in. An error: the original loop is to run.
 ///
@@ -39,22 +35,18 @@ pub unsafe fn begin<'a>(
     // A refusal reads no clock, and moves nothing large.
     let start = config.reports().then(Instant::now);
     let asked = asked::take(scop.cache().map_or(0, |slot| std::ptr::from_ref(slot) as usize));
-    choice::check(config, scop, arrays)?;
-    let state = registry::state(scop).ok_or_else(|| Error::Descriptor("no cache slot".into()))?;
-    let world = hosts::active(config);
-    if world.is_some() {
-        choice::is_much(config, work, hold.as_deref())?;
-    }
-    if let Some(hold) = &mut hold {
-        ranks::check_queue(hold, world.is_some())?;
-    }
-    // SAFETY: the caller's promise.
-    let ready = prepare(config, (scop, state), work, arrays, hold.as_deref_mut(), world);
+    let request = Request { config, scop, work, arrays };
+    let Decision { state, world, plan } = choice::decide(&request, hold.as_deref_mut())?;
+    let has_queue = hold.as_ref().is_some_and(|hold| hold.queue.is_some());
+    let ready = plan.and_then(|plan| match has_queue {
+        true => Ok((plan, None)),
+        false => Ok((plan, Some(open(config, scop, state, world)?))),
+    });
     if let Some(world) = world {
         ranks::agree_to_begin(world, config, (scop, work, arrays), ready.is_ok())
             .map_err(|error| ready.as_ref().err().cloned().unwrap_or(error))?;
     }
-    let Prepared { estimate, packed, shared, opened } = ready?;
+    let (Plan { estimate, packed, shared }, opened) = ready?;
     let start = start.unwrap_or_else(Instant::now);
     let (queue, aimed) = match (opened, hold.as_mut().and_then(|hold| hold.queue.take())) {
         (None, Some(queue)) => (queue, false),
@@ -106,48 +98,6 @@ pub unsafe fn begin<'a>(
     }
     placed?;
     Ok(run)
-}
-
-/// What an execution needs before it may change anything.
-struct Prepared {
-    estimate: Option<Estimate>,
-    packed: Vec<Option<Arc<Packed>>>,
-    shared: Vec<usize>,
-    /// Where the hold has no queue.
-    opened: Option<Box<dyn Queue>>,
-}
-
-/// Whether an execution is to be on the device, and can be.
-fn prepare(
-    config: &'static Config,
-    (scop, state): (&'static Scop, &'static State),
-    work: f64,
-    arrays: &[Array],
-    mut hold: Option<&mut Hold>,
-    world: Option<&'static World>,
-) -> Result<Prepared> {
-    // Of several ranks the first one decides for all.
-    let estimate = match world {
-        Some(world) if world.rank() > 0 => None,
-        _ => choice::choose(config, scop, state, work, arrays, hold.as_deref_mut())?,
-    };
-    choice::check_tables(scop, arrays)?;
-    check_apart(scop, arrays)?;
-    let packed = packed::check(scop, arrays)?;
-    if config.compare.is_some() && packed.iter().any(Option::is_some) {
-        return Err(Error::Incomparable);
-    }
-    let shared = mappings::check(scop, arrays, |array| hold.as_ref().is_some_and(|hold| hold.knows(array)))?;
-    for array in arrays {
-        if array.copied_in() && !hold.as_ref().is_some_and(|hold| hold.knows(array)) {
-            guarded::check_ends(array)?;
-        }
-    }
-    let opened = match hold.is_some_and(|hold| hold.queue.is_some()) {
-        true => None,
-        false => Some(open(config, scop, state, world)?),
-    };
-    Ok(Prepared { estimate, packed, shared, opened })
 }
 
 /// A queue on the device that the settings choose.

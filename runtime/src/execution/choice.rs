@@ -1,4 +1,5 @@
-//! Whether an execution is to be on the device at all: settings, descriptor, estimate.
+//! Whether an execution is to be on the device at all: settings, descriptor, estimate, arrays. It is decided
+//! once, by [`decide`]; what follows carries it out.
 //!
 //! Problem: a loop that is never worth the device asks each time, perhaps a million times. So a refusal
 //! allocates nothing, starts nothing, and reads a clock only where all else speaks for starting the driver
@@ -6,7 +7,7 @@
 //! nothing later reads beyond them.
 
 use std::io::Write;
-use std::sync::Once;
+use std::sync::{Arc, Once};
 
 use crate::base::abi::{ABI_VERSION, Array, MAX_BLOCK_DEPTH, MAX_BLOCK_THREADS, Scop};
 use crate::base::age;
@@ -17,10 +18,89 @@ use crate::base::size::Size;
 use crate::cost::{self, Advice, Course, Estimate, Moves, Wait, inspections};
 use crate::gpu::cuda::Device;
 use crate::hold::Hold;
+use crate::hosts::{self, World};
+use crate::memory::packed::{self, Packed};
+use crate::memory::{guarded, mappings};
 use crate::process::registry::{self, State};
+use crate::residency::check_apart;
+
+/// What an execution asks for.
+pub struct Request<'r> {
+    pub config: &'static Config,
+    pub scop: &'static Scop,
+    pub work: f64,
+    pub arrays: &'r [Array],
+}
+
+/// What was decided; nothing is changed yet.
+pub struct Decision {
+    pub state: &'static State,
+    /// The ranks that share the work: they agree on what `plan` is before anything else happens.
+    pub world: Option<&'static World>,
+    /// An error: this rank can't be on the device.
+    pub plan: Result<Plan>,
+}
+
+/// What is known of an execution on the device.
+pub struct Plan {
+    /// `None` if the settings say so, or what favoured the device.
+    pub estimate: Option<Estimate>,
+    /// Rows that come to the device packed, by array.
+    pub packed: Vec<Option<Arc<Packed>>>,
+    /// Arrays whose memory has other addresses as well.
+    pub shared: Vec<usize>,
+}
+
+/// Whether an execution is to be on the device, and can be; the only question to this module. An error is one
+/// that all ranks have.
+pub fn decide(request: &Request<'_>, mut hold: Option<&mut Hold>) -> Result<Decision> {
+    let Request { config, scop, work, arrays } = *request;
+    check(config, scop, arrays)?;
+    let state = registry::state(scop).ok_or_else(|| Error::Descriptor("no cache slot".into()))?;
+    let world = hosts::active(config);
+    if world.is_some() {
+        is_much(config, work, hold.as_deref())?;
+    }
+    if let Some(hold) = &mut hold {
+        check_queue(hold, world.is_some())?;
+    }
+    // Of several ranks the first one decides for all.
+    let follows = world.is_some_and(|world| world.rank() > 0);
+    let estimate = if follows { Ok(None) } else { choose(request, state, hold.as_deref_mut()) };
+    Ok(Decision { state, world, plan: estimate.and_then(|estimate| plan(request, estimate, hold)) })
+}
+
+/// What can be said of the arrays without a device.
+fn plan(request: &Request<'_>, estimate: Option<Estimate>, hold: Option<&mut Hold>) -> Result<Plan> {
+    let Request { config, scop, arrays, .. } = *request;
+    check_tables(scop, arrays)?;
+    check_apart(scop, arrays)?;
+    let packed = packed::check(scop, arrays)?;
+    if config.compare.is_some() && packed.iter().any(Option::is_some) {
+        return Err(Error::Incomparable);
+    }
+    let stays = |array: &Array| hold.as_ref().is_some_and(|hold| hold.knows(array));
+    let shared = mappings::check(scop, arrays, stays)?;
+    for array in arrays.iter().filter(|array| array.copied_in() && !stays(array)) {
+        guarded::check_ends(array)?;
+    }
+    Ok(Plan { estimate, packed, shared })
+}
+
+/// A queue that other ranks take part in is not used without them: since they parted, nothing is on it.
+fn check_queue(hold: &mut Hold, shared: bool) -> Result<()> {
+    if hold.queue.as_ref().is_none_or(|queue| queue.is_shared() == shared) {
+        return Ok(());
+    }
+    if hold.holds() {
+        return Err(Error::Parted);
+    }
+    hold.queue = None;
+    Ok(())
+}
 
 /// Whether offloading is wanted at all, and what the program passes can be read.
-pub fn check(config: &Config, scop: &Scop, arrays: &[Array]) -> Result<()> {
+fn check(config: &Config, scop: &Scop, arrays: &[Array]) -> Result<()> {
     if !scop.understood() {
         refuse(scop.abi_version);
         return Err(Error::Version { found: scop.abi_version, own: ABI_VERSION });
@@ -55,8 +135,8 @@ fn is_launched(block: [u32; 3]) -> bool {
     (1..=MAX_BLOCK_THREADS).contains(&threads) && block[2] <= MAX_BLOCK_DEPTH
 }
 
-/// What else can be said without a device.
-pub fn check_tables(scop: &Scop, arrays: &[Array]) -> Result<()> {
+/// What else the descriptor must say.
+fn check_tables(scop: &Scop, arrays: &[Array]) -> Result<()> {
     for (index, array) in arrays.iter().enumerate() {
         array
             .check()
@@ -85,7 +165,7 @@ pub fn check_tables(scop: &Scop, arrays: &[Array]) -> Result<()> {
 const LITTLE_WORK: f64 = 1e5;
 
 /// An error: an execution is too little for ranks to talk about, by what all of them know.
-pub fn is_much(config: &Config, work: f64, hold: Option<&Hold>) -> Result<()> {
+fn is_much(config: &Config, work: f64, hold: Option<&Hold>) -> Result<()> {
     let chosen = config.device == DeviceChoice::Emulated || config.offload != Offload::Auto;
     match chosen || work >= LITTLE_WORK || hold.is_some_and(|hold| hold.holds()) {
         true => Ok(()),
@@ -94,14 +174,8 @@ pub fn is_much(config: &Config, work: f64, hold: Option<&Hold>) -> Result<()> {
 }
 
 /// Whether the device is to be used: None if the settings say so, or what favoured it.
-pub fn choose(
-    config: &Config,
-    scop: &Scop,
-    state: &'static State,
-    work: f64,
-    arrays: &[Array],
-    hold: Option<&mut Hold>,
-) -> Result<Option<Estimate>> {
+fn choose(request: &Request<'_>, state: &'static State, hold: Option<&mut Hold>) -> Result<Option<Estimate>> {
+    let Request { config, scop, work, arrays } = *request;
     if config.device == DeviceChoice::Emulated || matches!(config.offload, Offload::Always | Offload::Require)
     {
         return Ok(None);

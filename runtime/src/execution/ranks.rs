@@ -11,7 +11,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use crate::base::abi::{Array, Scop};
 use crate::base::config::Config;
 use crate::base::error::{Error, Result};
-use crate::hold::Hold;
 use crate::hosts::{Agreement, Point, World, digest_of};
 
 use super::Run;
@@ -30,18 +29,6 @@ fn agreed(agreement: Agreement) -> Result<()> {
         Agreement::Differ => Err(Error::DifferentRanges),
         Agreement::Alone => Err(Error::Parted),
     }
-}
-
-/// A queue that other ranks take part in is not used without them: since they parted, nothing is on it.
-pub(super) fn check_queue(hold: &mut Hold, shared: bool) -> Result<()> {
-    if hold.queue.as_ref().is_none_or(|queue| queue.is_shared() == shared) {
-        return Ok(());
-    }
-    if hold.holds() {
-        return Err(Error::Parted);
-    }
-    hold.queue = None;
-    Ok(())
 }
 
 /// Whether all ranks begin this execution.
