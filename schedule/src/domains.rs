@@ -31,7 +31,7 @@ pub(crate) fn aligned(scop: &Scop, k: MappedKernel) -> Result<MappedKernel> {
             other => other,
         },
         promotions: k.promotions,
-        early: k.early,
+        hoistable: k.hoistable,
     })
 }
 

@@ -91,7 +91,7 @@ pub enum Rule {
     /// A step of a task that is an update is not one.
     Update,
     /// A load that may go ahead of the store of what it reads.
-    Early,
+    Hoisting,
     /// Instances that a thread may execute at once depend on each other.
     Together,
     /// An array that a block counts in shared memory is not only counted, or has no room there.
@@ -121,7 +121,7 @@ impl fmt::Display for Rule {
             Rule::Home => "not at home in one task",
             Rule::Stage => "not in the stage that it is read from",
             Rule::Update => "not the instances of an update",
-            Rule::Early => "read early, and written by the same launch before",
+            Rule::Hoisting => "hoisted, and written by the same launch before",
             Rule::Together => "executed at once with what it depends on",
             Rule::Counters => "not an update that a block can make in shared memory",
             Rule::Team => "not what the threads of a team may share",
@@ -171,7 +171,7 @@ pub fn check_within(
             c.windows(i)?;
             c.promotions(i)?;
             c.together(i)?;
-            c.early(i)?;
+            c.hoisting(i)?;
             c.counters(i)?;
             c.team(i)?;
             c.task(i)?;
@@ -525,8 +525,8 @@ fn forget(mut map: isl::UnionMap, params: &[String]) -> Result<isl::UnionMap> {
 }
 
 mod counters;
-mod early;
 mod graph;
+mod hoisting;
 pub mod parts;
 mod promotion;
 pub mod slices;

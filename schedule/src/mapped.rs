@@ -67,7 +67,7 @@ pub struct MappedKernel {
     pub promotions: Vec<Promotion>,
     /// Reads, by statement and index of the access, whose cell no instance of the launch has written before:
     /// code may load earlier than it says.
-    pub early: Vec<(pollyrs_scop::StmtId, usize)>,
+    pub hoistable: Vec<(pollyrs_scop::StmtId, usize)>,
 }
 
 /// What the threads of a block have to do with each other, and how many points each has at a time.
@@ -156,7 +156,7 @@ impl MappedKernel {
             context,
             mode: Mode::Points,
             promotions: Vec::new(),
-            early: Vec::new(),
+            hoistable: Vec::new(),
         }
     }
 

@@ -4,5 +4,5 @@ pub(crate) mod barriers;
 pub(crate) mod expr;
 pub(crate) mod nodes;
 pub(crate) mod sums;
-pub(crate) mod turns;
+pub(crate) mod unroll_jam;
 pub(crate) mod walk;

@@ -14,7 +14,7 @@ use crate::affine::expr::ExprEmitter;
 use crate::affine::nodes;
 pub use crate::affine::nodes::{Event, UserFn};
 use crate::affine::nodes::{emit_user, last_value};
-use crate::affine::turns;
+use crate::affine::unroll_jam;
 use crate::ir::builder::Ir;
 use crate::ir::llvm::*;
 use crate::ir::marks;
@@ -40,8 +40,8 @@ pub struct Group {
     /// In between there is a call for [`Event::Exactly`]. If it gives a block, the group is emitted where
     /// the builder is then, once more as the first time, and goes on in that block.
     pub exactly: bool,
-    /// Of a node with the mark [`Mark::Together`]: rows and columns of its nest that are a group ([`turns`]),
-    /// if that is more than one instance.
+    /// Of a node with the mark [`Mark::Together`]: rows and columns of its nest that are a group
+    /// ([`unroll_jam`]), if that is more than one instance.
     pub at_once: [u32; 2],
 }
 
@@ -117,11 +117,11 @@ pub fn emit_in_groups<'e>(
                 return Ok(());
             }
             if mark == Some(Mark::Together)
-                && let Some(nest) = turns::nest(&child)?
+                && let Some(nest) = unroll_jam::nest(&child)?
             {
                 let at_once = groups(std::slice::from_ref(node))?.at_once;
                 if at_once.iter().product::<u32>() > 1 {
-                    return turns::emit(ir, function, expr, (&nest, at_once), user);
+                    return unroll_jam::emit(ir, function, expr, (&nest, at_once), user);
                 }
             }
             match mark {

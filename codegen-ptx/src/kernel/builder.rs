@@ -62,8 +62,8 @@ pub(crate) struct Launch<'a> {
     pub domain: Option<isl::UnionSet>,
     /// What holds in every thread.
     pub context: &'a isl::Set,
-    /// [`MappedKernel::early`]
-    pub early: &'a [(StmtId, usize)],
+    /// [`MappedKernel::hoistable`]
+    pub hoistable: &'a [(StmtId, usize)],
     /// Threads that run an instance together.
     pub team: u32,
 }
@@ -72,7 +72,7 @@ impl<'a> Launch<'a> {
     pub fn of(kernel: &'a MappedKernel) -> Launch<'a> {
         // The instances of a time tile are a complicated set that tells subscripts nothing.
         let domain = kernel.steps().is_none().then(|| kernel.domain.clone());
-        Launch { domain, context: &kernel.context, early: &kernel.early, team: kernel.team() }
+        Launch { domain, context: &kernel.context, hoistable: &kernel.hoistable, team: kernel.team() }
     }
 }
 

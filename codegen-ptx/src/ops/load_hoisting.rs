@@ -5,7 +5,7 @@
 //! not of a store. Here loads go ahead of these where the value is known to be the same:
 //! - of read-only arrays (`!invariant.load`),
 //! - of cells that nothing in the launch has written before
-//!   ([`MappedKernel::early`](pollyrs_schedule::MappedKernel)),
+//!   ([`MappedKernel::hoistable`](pollyrs_schedule::MappedKernel)),
 //! - of arrays that the block does not store to.
 //!
 //! # Example
@@ -25,7 +25,7 @@ const WAITING: u64 = 512;
 
 /// Notes of the load of an access that nothing in the launch has written to its cell before.
 pub(crate) fn mark<S>(k: &KernelBuilder<'_, S>, access: (StmtId, usize), load: Value) {
-    if k.launch.early.contains(&access) && load.is_load() {
+    if k.launch.hoistable.contains(&access) && load.is_load() {
         load.set_metadata(k.ir.ctx.kind(KIND), Some(k.ir.ctx.node(&[])));
     }
 }

@@ -12,7 +12,7 @@
 
 use crate::affine::expr::{parameterize_set, pw_aff_expr};
 use crate::affine::sums::Sum;
-use crate::affine::turns;
+use crate::affine::unroll_jam;
 use crate::ir::error::{Result, internal};
 use crate::ir::intrinsics::{BARRIER, SHARED};
 use crate::ir::llvm::*;
@@ -350,7 +350,7 @@ pub(crate) fn in_memory(k: &mut KernelBuilder<'_>, id: ArrayId, subscripts: &[Va
 }
 
 /// The offset in shared memory of an element of a box: that of the first one of those that a thread has
-/// together, and what it is further ([`turns`]).
+/// together, and what it is further ([`unroll_jam`]).
 fn offset(k: &KernelBuilder<'_>, p: &Place, subscripts: &[Value]) -> (Value, Sum) {
     let bytes = i64::from(k.scop.array(p.array).elem.bytes());
     let mut at = Sum::number(i64::from(p.start));
@@ -358,7 +358,7 @@ fn offset(k: &KernelBuilder<'_>, p: &Place, subscripts: &[Value]) -> (Value, Sum
         let stride = i64::from(*stride) * bytes;
         at = at.plus(&k.emit.sum_of(*s), stride).plus(&k.emit.sum_of(*corner), -stride);
     }
-    let (shift, first) = at.divided(turns::is_shift);
+    let (shift, first) = at.divided(unroll_jam::is_shift);
     (added(k, &first), shift)
 }
 

@@ -19,7 +19,7 @@
 //! the first half may come once more. Garbage that is computed where an instance does not happen may fail
 //! that test; it costs time and nothing else.
 
-use crate::affine::turns;
+use crate::affine::unroll_jam;
 use crate::affine::walk::{Event, Group};
 use crate::ir::builder::Ir;
 use crate::ir::calls;
@@ -97,7 +97,7 @@ fn together(kernel: &MappedKernel, scop: &Scop, nodes: &[isl::AstNode]) -> Resul
     {
         return Ok(None);
     }
-    let Some(nest) = turns::nest(&node.mark_node()?)? else { return Ok(None) };
+    let Some(nest) = unroll_jam::nest(&node.mark_node()?)? else { return Ok(None) };
     if kernel.task().is_none_or(|t| t.homes.is_empty())
         || !scop.statement_named(&nest.name()?).is_some_and(|(_, s)| stores_last(s))
     {

@@ -80,7 +80,7 @@ pub(super) fn emit_kernel(input: Input<'_>) -> Result<u32> {
         launch: Launch {
             domain: Some(input.scop.domain()?),
             context: &input.scop.context,
-            early: &[],
+            hoistable: &[],
             team: 1,
         },
         mapped_kernel: None,

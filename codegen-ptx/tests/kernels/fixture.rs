@@ -175,7 +175,7 @@ impl<'c> Fixture<'c> {
             schedule,
             mode: Mode::Points,
             promotions: vec![],
-            early: Vec::new(),
+            hoistable: Vec::new(),
         });
     }
 

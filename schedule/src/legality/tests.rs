@@ -461,17 +461,17 @@ fn early_reads() {
          for j : 0 <= j < m { for i : 1 <= i < n { S0 : d[i,j] = d[i,j], a[i,j], d[i-1,j]; } }",
     );
     let (deps, m) = mapped(&s);
-    assert_eq!(m.kernels[0].early, [(pollyrs_scop::StmtId(0), 0)], "{m}");
+    assert_eq!(m.kernels[0].hoistable, [(pollyrs_scop::StmtId(0), 0)], "{m}");
     assert_eq!(rules(&s, &deps, &m), []);
     let write = s.statements[0].accesses.iter().position(|a| a.kind != AccessKind::Read).unwrap();
     for (what, access) in [("a value of the launch", 2), ("a write", write), ("no access", 17)] {
         let mut m = m.clone();
-        m.kernels[0].early.push((pollyrs_scop::StmtId(0), access));
-        assert_eq!(rules(&s, &deps, &m), [Rule::Early], "{what}");
+        m.kernels[0].hoistable.push((pollyrs_scop::StmtId(0), access));
+        assert_eq!(rules(&s, &deps, &m), [Rule::Hoisting], "{what}");
     }
     let mut m = m.clone();
-    m.kernels[0].early.push((pollyrs_scop::StmtId(9), 0));
-    assert_eq!(rules(&s, &deps, &m), [Rule::Early]);
+    m.kernels[0].hoistable.push((pollyrs_scop::StmtId(9), 0));
+    assert_eq!(rules(&s, &deps, &m), [Rule::Hoisting]);
 }
 
 /// A backward solve with several right-hand sides, in threads of one column each; its inner loop keeps a cell

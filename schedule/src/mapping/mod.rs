@@ -29,8 +29,8 @@
 //! ```
 
 mod counters;
-mod early;
 mod graph;
+mod hoisting;
 mod host;
 mod kernel;
 mod lanes;
@@ -136,7 +136,7 @@ fn map_marked(
             true => nest::kernel(scop, deps, site, &known, options, &private)?,
             false => kernel::build(scop, site, &known, options, &private)?,
         };
-        kernel.early = early::reads(scop, deps, &kernel)?;
+        kernel.hoistable = hoisting::reads(scop, deps, &kernel)?;
         kernels.push(kernel);
         host_domain = host_domain.union(launch::host_domain(site, &known)?)?;
     }

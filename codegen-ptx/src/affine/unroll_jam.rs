@@ -1,5 +1,6 @@
-//! Nests of one or two loops beneath the mark [`Together`](pollyrs_schedule::Mark::Together), of which a
-//! thread executes some instances at once: it loads and computes for all of them before it stores the first.
+//! Unroll and jam: nests of one or two loops beneath the mark [`Together`](pollyrs_schedule::Mark::Together),
+//! of which a thread executes some instances at once: it loads and computes for all of them before it stores
+//! the first.
 //!
 //! ```text
 //! for c in steps of n s                  rows c, c + s, ..: in place of one that there is not comes another one
