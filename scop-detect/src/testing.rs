@@ -20,9 +20,22 @@ pub fn to<'a>(name: &'a str, end: &'a str) -> Count<'a> {
     Count { name, first: "0", end, step: 1 }
 }
 
-/// One instruction of a body: `%x = a[%i]` loads a double, `a[%i] = %x` stores one, anything else is the
-/// IR's.
+/// One instruction of a body: `%x = a[%i]` loads a double, `a[%i] = %x` stores one; `if %c: INSTRUCTION` has
+/// it in a block of its own, `stop if %c` calls a function that does not return; anything else is the IR's.
 fn instruction(line: &str, number: usize) -> String {
+    if let Some((condition, rest)) = line.strip_prefix("if ").and_then(|l| l.split_once(": ")) {
+        return format!(
+            "  br i1 {condition}, label %then{number}, label %after{number}\nthen{number}:\n{}  \
+             br label %after{number}\nafter{number}:\n",
+            instruction(rest, number)
+        );
+    }
+    if let Some(condition) = line.strip_prefix("stop if ") {
+        return format!(
+            "  br i1 {condition}, label %stop{number}, label %on{number}\nstop{number}:\n  call void @panic()\n  \
+             unreachable\non{number}:\n"
+        );
+    }
     let place = |place: &str| {
         let (array, index) = place.strip_suffix(']')?.split_once('[')?;
         let address = format!("  %at{number} = getelementptr inbounds double, ptr %{array}, i64 {index}\n");
@@ -44,7 +57,7 @@ fn instruction(line: &str, number: usize) -> String {
 /// exit in blocks of their own.
 pub fn function(loops: &[Count<'_>], body: &str) -> String {
     let mut text = String::from(
-        "declare void @other()\ndeclare double @unknown(double)\n\
+        "declare void @other()\ndeclare void @panic() noreturn\ndeclare double @unknown(double)\n\
          define void @f(ptr noalias %a, ptr noalias %b, ptr noalias %t, i64 %n, i64 %m) {\n\
          entry:\n  br label %guard0\n",
     );
