@@ -44,11 +44,11 @@ impl Builder<'_> {
         self.counted_accesses.insert(load);
         self.inspecting = true;
         let fine = self.trial(|me| match me.counted(flow, place)? {
-            Some(_) => me.data_dependent_access(flow, load, base, place.clone()).map(drop),
+            Some(_) => me.data_dependent_access(flow, load, base, place.clone()),
             None => Err(Fail::new(RejectReason::LoopExits { blocker: None }, me.region.entry)),
         });
         self.inspecting = false;
-        if fine?.is_err() {
+        if !fine?.works() {
             self.counted_accesses.remove(&load);
         }
         Ok(())

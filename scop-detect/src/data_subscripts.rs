@@ -67,6 +67,23 @@ const TRIES: [Try; 8] = {
     ]
 };
 
+/// What came of a trial ([`Builder::trial`]).
+pub(crate) enum Trial {
+    Works,
+    Refused(RejectReason),
+}
+
+impl Trial {
+    pub fn works(&self) -> bool {
+        matches!(self, Trial::Works)
+    }
+
+    /// Whether a subscript is in the way: data may choose the element.
+    fn wants_subscript(&self) -> bool {
+        matches!(self, Trial::Refused(RejectReason::Subscript { .. }))
+    }
+}
+
 impl Builder<'_> {
     /// What the load `v` needs to know its element, apart from the iteration.
     pub fn subscript_values(&self, v: Value) -> Vec<Value> {
@@ -92,10 +109,8 @@ impl Builder<'_> {
                 self.count_access(flow, load, base, &place)?;
                 continue;
             }
-            match self.trial(|me| me.raw_access(load, base, place.clone()).map(drop))? {
-                Ok(()) => continue,
-                Err(RejectReason::Subscript { .. }) => {}
-                Err(_) => continue,
+            if !self.trial(|me| me.raw_access(load, base, place.clone()))?.wants_subscript() {
+                continue;
             }
             // What needs the least comes first; the ends of a type reach beyond most tables.
             let mut found = false;
@@ -131,10 +146,9 @@ impl Builder<'_> {
             found.iter_mut().for_each(|c| c.assuming = how.assuming);
             self.data_subscripts.insert(load, found);
             self.inspecting = how.inspecting;
-            let bounded =
-                self.trial(|me| me.data_dependent_access(flow, load, base, place.clone()).map(drop));
+            let bounded = self.trial(|me| me.data_dependent_access(flow, load, base, place.clone()));
             self.inspecting = false;
-            fine = bounded?.is_ok();
+            fine = bounded?.works();
             if !fine {
                 self.data_subscripts.remove(&load);
             }
@@ -153,8 +167,7 @@ impl Builder<'_> {
         if self.data_subscripts.contains_key(&store) || !self.has_unknown(&e) {
             return Ok(());
         }
-        let affine = self.trial(|me| me.raw_access(store, base, place.clone()).map(drop))?;
-        if !matches!(affine, Err(RejectReason::Subscript { .. })) {
+        if !self.trial(|me| me.raw_access(store, base, place.clone()))?.wants_subscript() {
             return Ok(());
         }
         let mut found = Vec::new();
@@ -167,9 +180,7 @@ impl Builder<'_> {
         if fine {
             found.iter_mut().for_each(|c| self.choose_count(c));
             self.data_subscripts.insert(store, found);
-            fine = self
-                .trial(|me| me.data_dependent_access(flow, store, base, place.clone()).map(drop))?
-                .is_ok()
+            fine = self.trial(|me| me.data_dependent_access(flow, store, base, place.clone()))?.works()
                 && (self.listed(store).is_some() || self.appends(store).is_some());
         }
         self.inspecting = false;
@@ -179,11 +190,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// What `f` gives, or why it fails; nothing that it assumes is kept.
-    pub fn trial<T>(
-        &mut self,
-        f: impl FnOnce(&mut Self) -> Result<T, Fail>,
-    ) -> Result<Result<T, RejectReason>, Fail> {
+    /// Whether `f` works, or why not; nothing that it assumes is kept. What ends the search is an error.
+    pub fn trial<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T, Fail>) -> Result<Trial, Fail> {
         let before = (self.assumed.clone(), self.assumptions.clone(), self.ranges.clone());
         let r = f(self);
         (self.assumed, self.assumptions, self.ranges) = before;
@@ -191,7 +199,8 @@ impl Builder<'_> {
             Err(e) if matches!(e.reason, RejectReason::Budget { .. } | RejectReason::Internal { .. }) => {
                 Err(e)
             }
-            r => Ok(r.map_err(|e| e.reason)),
+            Err(e) => Ok(Trial::Refused(e.reason)),
+            Ok(_) => Ok(Trial::Works),
         }
     }
 

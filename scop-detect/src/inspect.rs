@@ -88,9 +88,9 @@ impl Builder<'_> {
         };
         // A load that chooses its own element is never known before.
         let inspecting = std::mem::replace(&mut self.inspecting, false);
-        let fine = self.trial(|me| me.data_dependent_access(flow, load, base, place).map(drop));
+        let fine = self.trial(|me| me.data_dependent_access(flow, load, base, place));
         self.inspecting = inspecting;
-        if fine?.is_err() {
+        if !fine?.works() {
             return Ok(None);
         }
         let member = ir::is_member(ir::address(load).unwrap_or(load));

@@ -368,9 +368,9 @@ impl Builder<'_> {
             return Ok(false);
         }
         let inspecting = std::mem::replace(&mut self.inspecting, false);
-        let fine = self.trial(|me| me.data_dependent_access(flow, load, base, place).map(drop));
+        let fine = self.trial(|me| me.data_dependent_access(flow, load, base, place));
         self.inspecting = inspecting;
-        Ok(fine?.is_ok())
+        Ok(fine?.works())
     }
 
     /// What branches before an instruction say of numbers.

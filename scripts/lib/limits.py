@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""How long functions are and how many parameters they have: fails on one over a limit, in Rust and C++, after a trial on a text with one of each kind.
+"""How long functions are, how many parameters they have and how many elements tuples among their types have: fails on one over a limit, in Rust and
+C++, after a trial on a text with one of each kind.
 
   limits.py            checks what git knows
   limits.py --list N   prints functions of at least N lines"""
@@ -11,7 +12,7 @@ import sys
 
 from layers import ROOT, blank, closing, without_tests
 
-LINES, PARAMETERS = 100, 6
+LINES, PARAMETERS, TUPLE = 100, 6, 4
 
 # Tables that are longer: a case a line, and nothing that decides.
 TABLES = {"scop/src/reject.rs": "fmt", "scop/src/print.rs": "fmt", "runtime/src/residency/explore/events.rs": "all"}
@@ -58,8 +59,14 @@ def matching(text, at):
     return len(text)
 
 
+def largest_tuple(text):
+    """The number of elements of the largest tuple among types."""
+    tuples = re.finditer(r"(?<![\w)])\(", text)
+    return max((len(commas(text[found.end() : matching(text, found.start())])) for found in tuples), default=0)
+
+
 def of_rust(text):
-    """Name, first line, lines and parameters (without self) of each function."""
+    """Name, first line, lines, parameters (without self) and elements of the largest tuple of each function."""
     text = without_tests(blank(text))
     for found in re.finditer(r"\bfn\s+(\w+)\s*(?=[<(])", text):
         at = found.end()
@@ -71,7 +78,8 @@ def of_rust(text):
             continue
         parameters = [p for p in commas(text[at + 1 : end]) if not re.fullmatch(r"\s*(&\s*('\w+\s+)?)?(mut\s+)?self(\s*:.*)?\s*", p, re.S)]
         lines = text.count("\n", found.start(), closing(text, body.start())) + 1
-        yield found[1], text.count("\n", 0, found.start()) + 1, lines, len(parameters)
+        tuples = max([largest_tuple(p) for p in parameters] + [largest_tuple(text[end + 1 : body.start()])])
+        yield found[1], text.count("\n", 0, found.start()) + 1, lines, len(parameters), tuples
 
 
 def of_cpp(text):
@@ -87,18 +95,20 @@ def of_cpp(text):
             continue
         close = closing(text, body.end() - 1)
         lines = text.count("\n", found.start(), close) + 1
-        yield found[1], text.count("\n", 0, found.start(1)) + 1, lines, len(commas(text[found.end() : end]))
+        yield found[1], text.count("\n", 0, found.start(1)) + 1, lines, len(commas(text[found.end() : end])), 0
         at = close
 
 
 def mistakes(name, text):
     """What is too much, a line each."""
     functions = of_rust(text) if name.endswith(".rs") else of_cpp(text)
-    for function, line, lines, parameters in functions:
+    for function, line, lines, parameters, tuples in functions:
         if lines > LINES and TABLES.get(name) != function:
             yield f"{name}:{line}: {function} has {lines} lines; at most {LINES}"
         if parameters > PARAMETERS and function not in GIVEN.get(name, ()):
             yield f"{name}:{line}: {function} has {parameters} parameters; at most {PARAMETERS}"
+        if tuples > TUPLE:
+            yield f"{name}:{line}: {function} has a tuple of {tuples} elements; at most {TUPLE}: a struct says what they are"
 
 
 def trial():
@@ -108,6 +118,9 @@ def trial():
         ("a.rs", "fn f<T: Fn(A) -> B>(&self, a: (A, B), b: &[C]) {\n" + "x;\n" * 98 + "}", ""),
         ("a.rs", "fn f() {\n" + "x; // }\n" * 99 + "}", "f has 101 lines"),
         ("a.rs", f"fn f({many}) {{}}", "f has 7 parameters"),
+        ("a.rs", "fn f((a, b, c, d): (A, B<C, D>, E, F), g: impl Fn(A, B, C, D, E)) -> (A, B) {}", ""),
+        ("a.rs", "fn f((a, b, c, d, e): (A, B, C, D, E)) {}", "f has a tuple of 5 elements"),
+        ("a.rs", "fn f(a: Vec<(A, B)>) -> Option<(A, B, C, D, E)> {}", "f has a tuple of 5 elements"),
         ("a.rs", f"#[cfg(test)]\nmod tests {{\nfn f({many}) {{}}\n}}", ""),
         ("a.cpp", "static bool f(Loop &L,\n  int N) {\n" + "  if (x) {\n  }\n" * 50 + "}\n", "f has 103 lines"),
         ("a.cpp", "static int f(int A, std::pair<int, int> B, C &D, int E, int F, int G, int H) {\n}\n", "f has 7 parameters"),
@@ -126,13 +139,13 @@ def main():
     texts = {name: (pathlib.Path(ROOT) / name).read_text(encoding="utf-8") for name in names if not TESTS.search(name) and not name.startswith("examples/")}
     if sys.argv[1:2] == ["--list"]:
         found = [(lines, f"{name}:{line} {function}") for name, text in texts.items()
-                 for function, line, lines, _ in (of_rust(text) if name.endswith(".rs") else of_cpp(text))]
+                 for function, line, lines, *_ in (of_rust(text) if name.endswith(".rs") else of_cpp(text))]
         print("\n".join(f"{lines:4} {what}" for lines, what in sorted(found, reverse=True) if lines >= int(sys.argv[2])))
         return
     found = [line for name, text in texts.items() for line in mistakes(name, text)]
     if found:
         sys.exit("\n".join(found))
-    print(f"no function of {len(texts)} files has more than {LINES} lines, but {len(TABLES)} tables; none has more than {PARAMETERS} parameters")
+    print(f"no function of {len(texts)} files has more than {LINES} lines, but {len(TABLES)} tables; none has more than {PARAMETERS} parameters, or a tuple of more than {TUPLE} elements")
 
 
 if __name__ == "__main__":

@@ -141,7 +141,14 @@ fn accessed(i: Value) -> Option<(Value, Type)> {
 }
 
 /// Everything that tells two sites apart.
-type SiteKey = (String, String, u32, u32, u32);
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct SiteKey {
+    what: String,
+    array: String,
+    flags: u32,
+    argument: u32,
+    bytes: u32,
+}
 
 struct Checker {
     ir: Ir,
@@ -406,7 +413,7 @@ impl Checker {
         let bytes = accessed(i).map_or(0, |(_, ty)| self.bytes(ty));
         let claims = bytes > 0 && i.alignment() > bytes && argument < ANY_ARRAY;
         let flags = if claims { flags | i.alignment().ilog2() << MULTIPLE } else { flags };
-        let key = (what, array, flags, argument, bytes);
+        let key = SiteKey { what, array, flags, argument, bytes };
         if let Some(site) = self.sites.get(&key) {
             return *site;
         }
@@ -415,12 +422,12 @@ impl Checker {
         site
     }
 
-    fn constant(&self, (what, array, flags, argument, bytes): &SiteKey) -> Value {
+    fn constant(&self, site: &SiteKey) -> Value {
         let ir = &self.ir;
         let global = |init: Value| self.module.add_private_constant("pollyrs.site", init);
         let text = |t: &str| global(ir.ctx.text(c_string(t).to_bytes(), true));
-        let numbers = [*bytes, *flags, *argument, self.granule].map(|n| ir.int32(n));
-        let mut fields = vec![text(what), text(array)];
+        let numbers = [site.bytes, site.flags, site.argument, self.granule].map(|n| ir.int32(n));
+        let mut fields = vec![text(&site.what), text(&site.array)];
         fields.extend(numbers);
         global(ir.ctx.structure(&fields))
     }
