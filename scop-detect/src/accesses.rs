@@ -60,8 +60,8 @@ fn pointer_base(e: &ScevExpr) -> Option<Value> {
 pub(crate) fn base_of(b: &Builder<'_>, inst: Value) -> Result<Value, Fail> {
     let address = ir::address(inst).unwrap_or(inst);
     let array = || b.name_of(root(address));
-    let scope = ir::parent(inst).and_then(|p| b.an.innermost_loop(p));
-    let e = b.an.scev(address, scope);
+    let scope = ir::parent(inst).and_then(|p| b.given.an.innermost_loop(p));
+    let e = b.given.an.scev(address, scope);
     if ir::address_space(address) != 0 {
         // Relative to a segment, or memory that no pointer of the run-time library reaches.
         return Err(Fail::at(type_reason(ir::type_of(address), inst), inst));
@@ -112,8 +112,8 @@ impl Raw {
 impl Builder<'_> {
     /// The offset of a load or store from its base, for the iterations of `place`.
     pub fn raw_access(&mut self, inst: Value, base: Value, place: Place) -> Result<Raw, Fail> {
-        let scope = ir::parent(inst).and_then(|p| self.an.innermost_loop(p));
-        let e = self.an.scev(ir::address(inst).unwrap_or(inst), scope);
+        let scope = ir::parent(inst).and_then(|p| self.given.an.innermost_loop(p));
+        let e = self.given.an.scev(ir::address(inst).unwrap_or(inst), scope);
         let mut quasi = Vec::new();
         let array = self.name_of(base);
         let offset = self
@@ -164,7 +164,8 @@ impl Builder<'_> {
     /// One shape for all accesses of `base`.
     pub fn shape(&mut self, base: Value, raws: &[Raw]) -> Result<Shaped, Fail> {
         let array = self.name_of(base);
-        let first = raws.first().ok_or_else(|| Fail::new(RejectReason::ControlFlow, self.region.entry))?.inst;
+        let first =
+            raws.first().ok_or_else(|| Fail::new(RejectReason::ControlFlow, self.given.region.entry))?.inst;
         let types: Vec<ElemType> =
             raws.iter().filter_map(|r| ir::elem_type(ir::accessed_type(r.inst))).collect();
         let Some(elem) = types.first().copied() else {
@@ -259,8 +260,8 @@ impl Builder<'_> {
         }
         let params: Vec<String> = self.params.iter().map(|p| p.name.clone()).collect();
         let context = self.known_of(&accesses)?;
-        let rounded = self.roundings.iter().map(|r| (r.low.clone(), r.high.clone()));
-        let found = self.inspections.iter().map(|i| (i.low.clone(), i.high.clone()));
+        let rounded = self.found.roundings.iter().map(|r| (r.low.clone(), r.high.clone()));
+        let found = self.found.inspections.iter().map(|i| (i.low.clone(), i.high.clone()));
         let found: Vec<_> = found.chain(rounded).collect();
         let problem = Problem {
             params: &params,
@@ -270,7 +271,7 @@ impl Builder<'_> {
             found: &found,
             certain,
         };
-        let shape = self.shapes.delinearize(&problem)?;
+        let shape = self.given.shapes.delinearize(&problem)?;
         let sizes = shape.size_functions(&problem)?;
         Ok((shape, sizes))
     }
@@ -315,7 +316,7 @@ impl Builder<'_> {
             }));
             used.extend(self.involved(&a.domain)?);
         }
-        self.only_of(self.context.clone().intersect(self.assumed.clone())?, &used)
+        self.only_of(self.context.clone().intersect(self.assumed.set.clone())?, &used)
     }
 
     /// Refuses to join loops that take an array for a flat one with loops that take it for one of several
@@ -332,7 +333,7 @@ impl Builder<'_> {
             return Ok(());
         }
         let Some(Some(row)) = shape.sizes.last() else { return Ok(()) };
-        let known = self.context.clone().intersect(self.assumed.clone())?;
+        let known = self.context.clone().intersect(self.assumed.set.clone())?;
         for (r, subs) in raws.iter().zip(&shape.subscripts) {
             let (true, true, Some(last)) = (r.quasi.is_empty(), r.offset.is_affine(), subs.last()) else {
                 continue;
@@ -342,7 +343,7 @@ impl Builder<'_> {
             let Some(size) = size else { continue };
             let inside = last.clone().nonneg_set()?.intersect(last.clone().lt_set(size)?)?;
             let flat = self.involved(&domain)?.into_iter().any(|p| is_product(&self.params[p].scev));
-            if (flat || self.region.joined) && !domain.is_subset(&inside)? {
+            if (flat || self.given.region.joined) && !domain.is_subset(&inside)? {
                 let blocker = "another view of the same memory, with fewer dimensions".to_string();
                 return Err(Fail::at(subscript(blocker), r.inst));
             }

@@ -49,7 +49,7 @@ impl Builder<'_> {
     }
 
     fn is_scrambled(&mut self, e: &ScevExpr) -> bool {
-        if let Some(known) = self.any_numbers.get(&e.handle) {
+        if let Some(known) = self.memo.any_numbers.get(&e.handle) {
             return *known;
         }
         let huge = |o: &ScevExpr| matches!(o.kind, ScevKind::Constant(c) if is_multiplier(c, e.bits));
@@ -63,13 +63,13 @@ impl Builder<'_> {
             ScevKind::UDiv(x, _) | ScevKind::Truncate(x) => self.is_scrambled(x),
             _ => false,
         };
-        self.any_numbers.insert(e.handle, found);
+        self.memo.any_numbers.insert(e.handle, found);
         found
     }
 
     /// Whether its range says less of a number than a parameter has to keep.
     fn is_wide(&self, e: &ScevExpr) -> bool {
-        let (least, most) = self.an.signed_range(e.handle);
+        let (least, most) = self.given.an.signed_range(e.handle);
         match e.bits {
             64 => least < -WIDE_BOUND || most > WIDE_BOUND,
             32 => least < i64::from(i32::MIN / 2) && most > i64::from(i32::MAX / 2),
@@ -111,13 +111,13 @@ impl Builder<'_> {
             let product = match divisor {
                 Divisor::Number(n) => (quotient.handle, i64::try_from(-n).ok()?),
                 Divisor::Value(n) if n.bits == 64 => {
-                    (self.an.product(&[n.handle, quotient.handle]).handle, -1)
+                    (self.given.an.product(&[n.handle, quotient.handle]).handle, -1)
                 }
                 // The product is a term of the sum.
                 Divisor::Value(n) if n.bits == o.bits && by.abs() == 1 => (o.handle, by),
                 Divisor::Value(_) => continue,
             };
-            let remainder = self.an.sum(&[(dividend.handle, 1), product]);
+            let remainder = self.given.an.sum(&[(dividend.handle, 1), product]);
             if remainder.kind != ScevKind::CouldNotCompute {
                 let below = match divisor {
                     Divisor::Number(n) => Some(n),
@@ -143,8 +143,8 @@ impl Builder<'_> {
             if n.bits != 64 || !self.is_scrambled(extended(x)) || !self.is_invariant(o) {
                 continue;
             }
-            let product = self.an.product(&[n.handle, *handle]);
-            let remainder = self.an.sum(&[(x.handle, 1), (product.handle, -1)]);
+            let product = self.given.an.product(&[n.handle, *handle]);
+            let remainder = self.given.an.sum(&[(x.handle, 1), (product.handle, -1)]);
             if remainder.kind != ScevKind::CouldNotCompute {
                 let by = i64::try_from(by).ok()?;
                 return Some(Taken { remainder, below: None, by, rest: Vec::new() });
@@ -161,7 +161,7 @@ impl Builder<'_> {
             ops.iter().cloned().partition(|o| o.is_pointer);
         let mut terms: Vec<(usize, i64)> = integers.iter().map(|o| (o.handle, 1)).collect();
         terms.push((found.remainder.handle, found.by.checked_neg()?));
-        let others = self.an.sum(&terms);
+        let others = self.given.an.sum(&terms);
         let fewer = quotients(&others) < integers.iter().map(quotients).sum();
         if others.kind == ScevKind::CouldNotCompute || !fewer {
             return None;

@@ -63,8 +63,8 @@ impl Builder<'_> {
     /// The count that a PHI at the head of a loop of the region is.
     pub fn count_of(&self, phi: Value) -> Option<Count> {
         let block = ir::parent(phi).filter(|_| ir::opcode(phi) == Some(Op::LLVMPHI))?;
-        let owner = self.an.innermost_loop(block).filter(|l| self.inside(*l))?;
-        let data = &self.an.loops()[owner.0];
+        let owner = self.given.an.innermost_loop(block).filter(|l| self.inside(*l))?;
+        let data = &self.given.an.loops()[owner.0];
         if data.header != block || !ir::int_bits(phi).is_some_and(|b| (32..=64).contains(&b)) {
             return None;
         }
@@ -115,8 +115,8 @@ impl Builder<'_> {
     pub fn counted_values(&mut self, phi: Value, place: &Place) -> Result<Option<Set>, Fail> {
         let Some(count) = self.count_of(phi) else { return Ok(None) };
         let Some(at) = place.loops.iter().position(|l| *l == count.owner) else { return Ok(None) };
-        let outer = self.an.loops()[count.owner.0].parent;
-        let start = self.an.scev(count.start, outer);
+        let outer = self.given.an.loops()[count.owner.0].parent;
+        let start = self.given.an.scev(count.start, outer);
         let Some(start) = self.affine(&start, place)? else { return Ok(None) };
         match self.bounds_of(start, (at, count.most), ir::int_bits(phi).unwrap_or(64), place) {
             Ok(values) => Ok(Some(values)),
@@ -133,7 +133,7 @@ impl Builder<'_> {
         bits: u32,
         place: &Place,
     ) -> Result<Set, Stop> {
-        let last = self.dim(at, place)?.scale(isl::Val::int(&self.ctx, most)?)?.add(start.clone())?;
+        let last = self.dim(at, place)?.scale(isl::Val::int(&self.given.ctx, most)?)?.add(start.clone())?;
         if bits < 64 {
             let beyond = last.clone().gt_set(self.constant((1 << (bits - 1)) - 1, place)?)?;
             self.assume(AssumptionKind::NoWrap, beyond, place, "a count of elements does not overflow")?;
@@ -149,11 +149,13 @@ impl Builder<'_> {
     /// The count that alone chooses the element of a store, and how much it goes up at least in an iteration
     /// that makes the store.
     pub fn appends(&self, store: Value) -> Option<(Value, i64)> {
-        let [subscript] = &self.data_subscripts.get(&store)?[..] else { return None };
+        let [subscript] = &self.found.data_subscripts.get(&store)?[..] else { return None };
         let count = self.count_of(subscript.value)?;
         let block = ir::parent(store)?;
         // Once in an iteration.
-        if self.an.innermost_loop(block) != Some(count.owner) || ir::opcode(store) != Some(Op::LLVMStore) {
+        if self.given.an.innermost_loop(block) != Some(count.owner)
+            || ir::opcode(store) != Some(Op::LLVMStore)
+        {
             return None;
         }
         let known = self.conditions_before(block, count.owner);
@@ -165,17 +167,17 @@ impl Builder<'_> {
     fn conditions_before(&self, mut block: Block, l: LoopId) -> Vec<(Value, bool)> {
         let mut known = Vec::new();
         for _ in 0..MAX_BRANCHES {
-            if self.an.loops()[l.0].header == block {
+            if self.given.an.loops()[l.0].header == block {
                 break;
             }
-            let before = self.cfg.predecessors(block);
+            let before = self.given.cfg.predecessors(block);
             if let [only] = before[..]
                 && let (Some(c), [yes, no]) = (ir::branch_condition(only), &ir::successors(only)[..])
                 && yes != no
             {
                 implied(c, *yes == block, &mut known, MAX_DEPTH);
             }
-            let Some(next) = self.cfg.idom(block) else { break };
+            let Some(next) = self.given.cfg.idom(block) else { break };
             block = next;
         }
         known
@@ -224,7 +226,7 @@ impl Builder<'_> {
             drafts[*d].statement.accesses[*a].place = Some(place);
         }
         let ArrayKind::Memory { base } = array.kind else { return Ok(None) };
-        self.appended.push(Appended { array: id, base: base.address() as Value, count, step });
+        self.found.appended.push(Appended { array: id, base: base.address() as Value, count, step });
         Ok(Some(()))
     }
 
@@ -234,7 +236,7 @@ impl Builder<'_> {
         total_of: impl Fn(Value, Value) -> Option<StmtId>,
     ) -> Result<Vec<Append>, Fail> {
         let mut found = Vec::new();
-        for a in &self.appended {
+        for a in &self.found.appended {
             let total = self.count_of(a.count).and_then(|c| total_of(a.count, c.next));
             let Some(total) = total else {
                 let (array, blocker) = (self.name_of(a.base), self.name_of(a.count));

@@ -22,28 +22,48 @@ use pollyrs_llvm_shim::{Analyses, LoopId, ScevExpr, ScevKind, source_name};
 use pollyrs_scop::{ArrayId, Assumption, AssumptionKind, ProductRange};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// One attempt at one region.
 pub(crate) struct Builder<'a> {
-    pub an: &'a Analyses<'a>,
-    pub cfg: &'a Cfg,
-    pub ctx: isl::Context,
-    pub region: &'a Candidate,
+    pub given: Given<'a>,
     pub params: Vec<ParamEntry>,
     pub context: Set,
-    pub assumed: Set,
-    pub assumptions: Vec<Assumption>,
-    pub ranges: Vec<ProductRange>,
     /// isl names in use.
     pub names: BTreeSet<String>,
-    /// While set, an expression that would need a new assumption is a blocker.
-    pub strict: bool,
     /// Parameters that a fact of the context ties to others; their range is part of that fact, so they stay.
     pub tied: BTreeSet<usize>,
     /// For loops around the region: the parameter that counts its iterations, and what to subtract from it.
     pub outer_counters: BTreeMap<LoopId, Option<(usize, i64)>>,
-    /// [`crate::DetectOptions::counted_stores`].
-    pub counted_stores: bool,
+    pub assumed: Assumptions,
+    pub found: Found,
+    pub memo: Memo,
+    pub mode: Mode,
+}
+
+/// What is fixed: the function, the region, what the user said.
+pub(crate) struct Given<'a> {
+    pub an: &'a Analyses<'a>,
+    pub cfg: &'a Cfg,
+    pub ctx: isl::Context,
+    pub region: &'a Candidate,
     pub shapes: &'a Known,
     pub invariant_loads: &'a Assumed,
+    /// [`crate::DetectOptions::counted_stores`].
+    pub counted_stores: bool,
+}
+
+/// What is assumed of the parameters.
+#[derive(Clone)]
+pub(crate) struct Assumptions {
+    /// The conjunction of all.
+    pub set: Set,
+    pub all: Vec<Assumption>,
+    /// Of products of sizes, which the host computes.
+    pub products: Vec<ProductRange>,
+}
+
+/// What was found in the region beside affine accesses.
+#[derive(Default)]
+pub(crate) struct Found {
     /// Blocks that are left out of the model, as they are assumed not to be entered: see [`crate::versions`].
     pub excluded: BTreeSet<Block>,
     /// Where instructions access memory, if that is known: see [`crate::fields`].
@@ -65,16 +85,13 @@ pub(crate) struct Builder<'a> {
     pub counted_accesses: BTreeSet<Value>,
     /// Loops of subregions whose counters only [`crate::counted`] bounds.
     pub wide_loops: BTreeSet<LoopId>,
-    /// While set, integers that are loaded may be inspected.
-    pub inspecting: bool,
-    /// Values of counters may be assumed not to wrap ([`crate::choices`]).
-    pub assuming: bool,
-    /// Types of few bits bound what is rounded to them ([`crate::choices`]).
-    pub by_type: bool,
-    /// One was met that they do not bound.
-    pub narrow: bool,
     /// Checks that the device reports where they fail: see [`crate::errors`].
     pub reported: BTreeSet<Value>,
+}
+
+/// What was asked before.
+#[derive(Default)]
+pub(crate) struct Memo {
     /// Sums whose instructions do not wrap, and some that may, by the handle of the expression.
     pub unwrapped: BTreeMap<usize, bool>,
     /// Sums whose ranges were found before: see [`crate::ranges`].
@@ -84,6 +101,21 @@ pub(crate) struct Builder<'a> {
     pub any_numbers: BTreeMap<usize, bool>,
     /// Quotients that no few cases cover: see [`crate::remainders`].
     pub uncovered_quotients: Vec<Uncovered>,
+}
+
+/// What may be done meanwhile.
+#[derive(Default)]
+pub(crate) struct Mode {
+    /// While set, an expression that would need a new assumption is a blocker.
+    pub strict: bool,
+    /// While set, integers that are loaded may be inspected.
+    pub inspecting: bool,
+    /// Values of counters may be assumed not to wrap ([`crate::choices`]).
+    pub assuming: bool,
+    /// Types of few bits bound what is rounded to them ([`crate::choices`]).
+    pub by_type: bool,
+    /// One was met that they do not bound.
+    pub narrow: bool,
 }
 
 impl<'a> Builder<'a> {
@@ -96,70 +128,46 @@ impl<'a> Builder<'a> {
         invariant_loads: &'a Assumed,
     ) -> Result<Self, Fail> {
         let universe = Set::universe(Space::unit(&ctx)?)?;
+        let (shapes, counted_stores) = (&options.shapes, options.counted_stores);
         Ok(Builder {
-            an,
-            cfg,
-            region,
+            given: Given { an, cfg, ctx, region, shapes, invariant_loads, counted_stores },
             params: Vec::new(),
             context: universe.clone(),
-            assumed: universe,
-            assumptions: Vec::new(),
-            ranges: Vec::new(),
             names: BTreeSet::new(),
-            strict: false,
             tied: BTreeSet::new(),
             outer_counters: BTreeMap::new(),
-            counted_stores: options.counted_stores,
-            shapes: &options.shapes,
-            invariant_loads,
-            excluded: BTreeSet::new(),
-            residues: BTreeMap::new(),
-            data_subscripts: BTreeMap::new(),
-            updates: BTreeMap::new(),
-            appended: Vec::new(),
-            promised: BTreeSet::new(),
-            inspections: Vec::new(),
-            roundings: Vec::new(),
-            inspecting: false,
-            assuming: false,
-            by_type: true,
-            narrow: false,
-            counted_accesses: BTreeSet::new(),
-            wide_loops: BTreeSet::new(),
-            reported: BTreeSet::new(),
-            unwrapped: BTreeMap::new(),
-            known_ranges: Vec::new(),
-            any_numbers: BTreeMap::new(),
-            uncovered_quotients: Vec::new(),
-            ctx,
+            assumed: Assumptions { set: universe, all: Vec::new(), products: Vec::new() },
+            found: Found::default(),
+            memo: Memo::default(),
+            mode: Mode { by_type: true, ..Mode::default() },
         })
     }
 
     /// Where values that are known before the region are evaluated.
     pub fn before_region(&self, inst: Option<Value>) -> isl::Result<Place> {
-        let domain = Set::universe(Space::unit(&self.ctx)?)?.from_params()?;
+        let domain = Set::universe(Space::unit(&self.given.ctx)?)?.from_params()?;
         Ok(Place::new(Vec::new(), domain, inst))
     }
 
     pub fn contains(&self, b: Block) -> bool {
-        self.region.blocks.contains(&b)
+        self.given.region.blocks.contains(&b)
     }
 
     /// Whether the whole loop is inside the region.
     pub fn inside(&self, l: LoopId) -> bool {
-        self.an.loops().get(l.0).is_some_and(|d| d.blocks.iter().all(|b| self.contains(*b)))
+        self.given.an.loops().get(l.0).is_some_and(|d| d.blocks.iter().all(|b| self.contains(*b)))
     }
 
     /// The loops of the region around `b`, outermost first.
     pub fn loops_of(&self, b: Block) -> Vec<LoopId> {
         let mut v = Vec::new();
-        let mut l = self.an.innermost_loop(b);
+        let mut l = self.given.an.innermost_loop(b);
         while let Some(id) = l {
             if !self.inside(id) {
                 break;
             }
             v.push(id);
-            l = self.an.loops()[id.0].parent;
+            l = self.given.an.loops()[id.0].parent;
         }
         v.reverse();
         v
@@ -178,7 +186,7 @@ impl<'a> Builder<'a> {
             // was.
             ScevKind::AddRec { loop_id, .. }
                 if self.inside(*loop_id)
-                    || !self.an.loops()[loop_id.0].blocks.contains(&self.region.entry) =>
+                    || !self.given.an.loops()[loop_id.0].blocks.contains(&self.given.region.entry) =>
             {
                 false
             }
@@ -222,28 +230,28 @@ impl<'a> Builder<'a> {
         if let Some(i) = self.params.iter().position(|p| p.scev.handle == e.handle && !p.inspected) {
             return Ok(i);
         }
-        let before = self.cfg.first_non_phi(self.region.entry);
-        let whole = if has_division(e) { self.an.safe_division(e.handle) } else { e.clone() };
+        let before = self.given.cfg.first_non_phi(self.given.region.entry);
+        let whole = if has_division(e) { self.given.an.safe_division(e.handle) } else { e.clone() };
         if whole.handle != e.handle && whole.kind != ScevKind::CouldNotCompute {
             return self.param(&whole);
         }
         let usable = (e.bits <= 32 || e.bits == 64) && !e.is_pointer && self.is_invariant(e);
-        if !usable || !before.is_some_and(|b| self.an.can_expand(e.handle, b)) {
+        if !usable || !before.is_some_and(|b| self.given.an.can_expand(e.handle, b)) {
             return Err(Stop::Blocker(self.describe(e)));
         }
         let display = self.describe(e);
         let name = self.fresh_name(&display, "p");
-        let space = Space::params_named(&self.ctx, [name.as_str()])?;
+        let space = Space::params_named(&self.given.ctx, [name.as_str()])?;
         let bound = if e.bits == 64 { WIDE_BOUND } else { 1i64 << (e.bits - 1) };
         let top = if e.bits == 64 { bound } else { bound - 1 };
-        let (least, most) = match self.an.signed_range(e.handle) {
+        let (least, most) = match self.given.an.signed_range(e.handle) {
             (least, most) if least <= top && most >= -bound => (least.max(-bound), most.min(top)),
             // A number that is always beyond what is assumed: the check before the launch says so.
             _ => (-bound, top),
         };
         let range = Set::universe(space)?
-            .lower_bound_val(DimType::Param, 0, isl::Val::int(&self.ctx, least)?)?
-            .upper_bound_val(DimType::Param, 0, isl::Val::int(&self.ctx, most)?)?;
+            .lower_bound_val(DimType::Param, 0, isl::Val::int(&self.given.ctx, least)?)?
+            .upper_bound_val(DimType::Param, 0, isl::Val::int(&self.given.ctx, most)?)?;
         self.context = self.context.clone().intersect(range)?;
         self.params.push(ParamEntry { name, display, bits: e.bits, scev: e.clone(), inspected: false });
         Ok(self.params.len() - 1)
@@ -251,7 +259,7 @@ impl<'a> Builder<'a> {
 
     /// The function of `space` that returns parameter `index`.
     pub fn param_aff(&self, index: usize, space: Space) -> isl::Result<PwAff> {
-        let id = isl::Id::new(&self.ctx, &self.params[index].name)?;
+        let id = isl::Id::new(&self.given.ctx, &self.params[index].name)?;
         let space = space.add_param_id(id.clone())?;
         PwAff::from_aff(isl::Aff::param_on_domain(space, id)?)
     }
@@ -282,7 +290,9 @@ impl<'a> Builder<'a> {
                 format!("{a}/{}", self.describe(b))
             }
             ScevKind::AddRec { loop_id, operands } => {
-                let Some(l) = self.an.loops().get(loop_id.0) else { return "a loop counter".to_string() };
+                let Some(l) = self.given.an.loops().get(loop_id.0) else {
+                    return "a loop counter".to_string();
+                };
                 match (self.counter_phi(l.header, e.handle), &operands[..]) {
                     (Some(phi), _) => self.name_of(phi),
                     (None, [_, step]) if !matches!(step.kind, ScevKind::Constant(_)) => {
@@ -325,7 +335,7 @@ impl<'a> Builder<'a> {
             |p| {
                 !ir::is_pointer(*p)
                     && ir::int_bits(*p).is_some()
-                    && self.an.scev(*p, self.an.innermost_loop(header)).handle == handle
+                    && self.given.an.scev(*p, self.given.an.innermost_loop(header)).handle == handle
             },
         )
     }
@@ -481,12 +491,12 @@ impl<'a> Builder<'a> {
         if bad
             .clone()
             .intersect_params(self.context.clone())?
-            .intersect_params(self.assumed.clone())?
+            .intersect_params(self.assumed.set.clone())?
             .is_empty()?
         {
             return Ok(());
         }
-        if self.strict {
+        if self.mode.strict {
             return Err(Stop::Blocker(format!("whether {note}")));
         }
         // What is known must not be negated along, nor that the loops run at all: `n <= len`, not
@@ -505,7 +515,7 @@ impl<'a> Builder<'a> {
     /// What is known of the parameters, where it has cases only of those that `set` depends on: an assumption
     /// about a nest's bound says nothing of what is tested in front of the nest.
     fn known_of_those(&self, set: &Set) -> isl::Result<Set> {
-        let known = self.context.clone().intersect(self.assumed.clone())?;
+        let known = self.context.clone().intersect(self.assumed.set.clone())?;
         if known.n_basic_set()? < 2 {
             return Ok(known);
         }
@@ -516,7 +526,7 @@ impl<'a> Builder<'a> {
     /// What a set of parameters says of some of them.
     pub fn only_of(&self, mut set: Set, some: &BTreeSet<usize>) -> isl::Result<Set> {
         for (_, p) in self.params.iter().enumerate().filter(|(index, _)| !some.contains(index)) {
-            let at = set.find_dim_by_id(DimType::Param, &isl::Id::new(&self.ctx, &p.name)?)?;
+            let at = set.find_dim_by_id(DimType::Param, &isl::Id::new(&self.given.ctx, &p.name)?)?;
             if at >= 0 {
                 set = set.project_out(DimType::Param, at as u32, 1)?;
             }
@@ -532,25 +542,25 @@ impl<'a> Builder<'a> {
         at: Option<Value>,
         note: &str,
     ) -> Result<(), Stop> {
-        let known = self.context.clone().intersect(self.assumed.clone())?;
+        let known = self.context.clone().intersect(self.assumed.set.clone())?;
         let set = good.coalesce()?.gist(known.clone())?.coalesce()?;
         if known.is_subset(&set)? {
             return Ok(());
         }
-        if self.strict || known.is_disjoint(&set)? {
+        if self.mode.strict || known.is_disjoint(&set)? {
             return Err(Stop::Blocker(format!("whether {note}")));
         }
-        self.assumed = self.assumed.clone().intersect(set.clone())?.coalesce()?;
+        self.assumed.set = self.assumed.set.clone().intersect(set.clone())?.coalesce()?;
         let location = at.and_then(value_location);
-        self.assumptions.push(Assumption { kind, set, location, note: note.to_string() });
+        self.assumed.all.push(Assumption { kind, set, location, note: note.to_string() });
         Ok(())
     }
 
     /// Runs `f`; a blocker leaves no trace and needs no new assumption.
     pub fn strictly<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T, Stop>) -> Result<T, Stop> {
-        let outer = std::mem::replace(&mut self.strict, true);
+        let outer = std::mem::replace(&mut self.mode.strict, true);
         let r = f(self);
-        self.strict = outer;
+        self.mode.strict = outer;
         r
     }
 }

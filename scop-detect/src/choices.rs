@@ -31,7 +31,7 @@ impl Builder<'_> {
     /// may be assumed not to wrap, and what the counters alone give if that is asked for
     /// ([`crate::data_subscripts::FoundSubscript::assuming`]).
     pub fn affine(&mut self, e: &ScevExpr, place: &Place) -> Result<Option<PwAff>, Fail> {
-        let value = match self.is_invariant(e) || self.assuming && !self.has_unknown(e) {
+        let value = match self.is_invariant(e) || self.mode.assuming && !self.has_unknown(e) {
             true => self.exact(e, place),
             false => self.strictly(|me| me.exact(e, place)),
         };
@@ -50,8 +50,8 @@ impl Builder<'_> {
             let domain = place.domain.clone().add_dims(DimType::Set, 1)?;
             return Ok(self.last(place)?.eq_set(more)?.intersect(domain)?);
         }
-        let open = e.bits >= 8 && !self.by_type && self.is_rounding(e);
-        self.narrow |= open;
+        let open = e.bits >= 8 && !self.mode.by_type && self.is_rounding(e);
+        self.mode.narrow |= open;
         let any = match e.bits {
             0..=NARROW if !open => {
                 self.between(place, -(1 << (e.bits.max(1) - 1)), (1 << (e.bits.max(1) - 1)) - 1)?
@@ -88,7 +88,7 @@ impl Builder<'_> {
                 }
                 if self.not_negative(&own, place)? {
                     Ok(own)
-                } else if x.bits <= NARROW && (self.by_type || !self.is_rounding(x)) {
+                } else if x.bits <= NARROW && (self.mode.by_type || !self.is_rounding(x)) {
                     self.between(place, 0, (1 << x.bits) - 1)
                 } else if (self.is_inspected(&own)? || self.is_count(x))
                     && is_bounded(&own)?
@@ -176,8 +176,8 @@ impl Builder<'_> {
 
     /// What a remainder by a size may be, of what is known to be bounded.
     fn remainders(&mut self, flow: &Flow, v: Value, place: &Place, depth: u32) -> Result<Option<Set>, Fail> {
-        let scope = ir::parent(v).and_then(|b| self.an.innermost_loop(b));
-        let [x, n] = [0, 1].map(|i| self.an.scev(ir::operand(v, i), scope));
+        let scope = ir::parent(v).and_then(|b| self.given.an.innermost_loop(b));
+        let [x, n] = [0, 1].map(|i| self.given.an.scev(ir::operand(v, i), scope));
         if !self.is_invariant(&n) {
             return Ok(None);
         }
@@ -229,19 +229,20 @@ impl Builder<'_> {
             let choice = match ir::opcode(x) {
                 Some(Op::LLVMPHI) if self.defined_inside(x) => {
                     let Some(own) = self.place_of(flow, x) else { return Ok(None) };
-                    let scev = self.an.scev(x, ir::parent(x).and_then(|b| self.an.innermost_loop(b)));
+                    let scev =
+                        self.given.an.scev(x, ir::parent(x).and_then(|b| self.given.an.innermost_loop(b)));
                     if x != v && self.affine(&scev, &own)?.is_some() {
                         None
                     } else {
                         let headed = ir::parent(x).and_then(|b| {
-                            let l = self.an.innermost_loop(b)?;
-                            (self.an.loops()[l.0].header == b).then_some(l)
+                            let l = self.given.an.innermost_loop(b)?;
+                            (self.given.an.loops()[l.0].header == b).then_some(l)
                         });
                         if let Some(at) = headed.and_then(|l| place.loops.iter().position(|o| *o == l)) {
                             fixed = fixed.min(at);
                         }
                         let from: Vec<_> = (ir::incoming(x).into_iter())
-                            .filter(|(_, b)| !self.excluded.contains(b))
+                            .filter(|(_, b)| !self.found.excluded.contains(b))
                             .collect();
                         // What comes in from outside, and from in here all the same, is of an execution
                         // before.
@@ -270,12 +271,12 @@ impl Builder<'_> {
             let (own, scope) = match self.defined_inside(x) {
                 true => {
                     let Some(own) = self.place_of(flow, x) else { return Ok(None) };
-                    (own, ir::parent(x).and_then(|b| self.an.innermost_loop(b)))
+                    (own, ir::parent(x).and_then(|b| self.given.an.innermost_loop(b)))
                 }
                 false => (self.before_region(None)?, None),
             };
             let kept = common(&own.loops, &place.loops[..fixed]);
-            let scev = self.an.scev(x, scope);
+            let scev = self.given.an.scev(x, scope);
             let values = self.values(flow, &scev, &own, depth - 1)?;
             if !is_bounded(&values)? {
                 return Ok(None);
@@ -323,7 +324,7 @@ impl Builder<'_> {
                 }
             });
         }
-        all.ok_or_else(|| Fail::new(RejectReason::ControlFlow, self.region.entry))
+        all.ok_or_else(|| Fail::new(RejectReason::ControlFlow, self.given.region.entry))
     }
 
     /// Dimension `d` of the space of `set`.
@@ -341,7 +342,7 @@ impl Builder<'_> {
     pub fn between(&self, place: &Place, low: i64, high: i64) -> Result<Set, Fail> {
         let d = place.dims() as u32;
         let all = place.domain.clone().add_dims(DimType::Set, 1)?;
-        let (low, high) = (isl::Val::int(&self.ctx, low)?, isl::Val::int(&self.ctx, high)?);
+        let (low, high) = (isl::Val::int(&self.given.ctx, low)?, isl::Val::int(&self.given.ctx, high)?);
         Ok(all.lower_bound_val(DimType::Set, d, low)?.upper_bound_val(DimType::Set, d, high)?)
     }
 
@@ -349,7 +350,7 @@ impl Builder<'_> {
         let negative = values.clone().intersect_params(self.context.clone())?.upper_bound_val(
             DimType::Set,
             place.dims() as u32,
-            isl::Val::int(&self.ctx, -1)?,
+            isl::Val::int(&self.given.ctx, -1)?,
         )?;
         Ok(negative.is_empty()?)
     }

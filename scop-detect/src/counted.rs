@@ -28,7 +28,7 @@ const MAX_LOADED: usize = 4;
 impl Builder<'_> {
     /// Whether the number of iterations of a loop is known once integers that are loaded are.
     pub fn is_counted_by_data(&self, l: LoopId) -> bool {
-        let count = self.an.backedge_taken_count(l);
+        let count = self.given.an.backedge_taken_count(l);
         let mut loaded = Vec::new();
         count.kind != ScevKind::CouldNotCompute
             && self.loaded(&count, &mut loaded)
@@ -41,22 +41,22 @@ impl Builder<'_> {
         if !place.loops.iter().any(|l| self.is_counted_by_data(*l)) {
             return Ok(());
         }
-        self.counted_accesses.insert(load);
-        self.inspecting = true;
+        self.found.counted_accesses.insert(load);
+        self.mode.inspecting = true;
         let fine = self.trial(|me| match me.counted(flow, place)? {
             Some(_) => me.data_dependent_access(flow, load, base, place.clone()),
-            None => Err(Fail::new(RejectReason::LoopExits { blocker: None }, me.region.entry)),
+            None => Err(Fail::new(RejectReason::LoopExits { blocker: None }, me.given.region.entry)),
         });
-        self.inspecting = false;
+        self.mode.inspecting = false;
         if !fine?.works() {
-            self.counted_accesses.remove(&load);
+            self.found.counted_accesses.remove(&load);
         }
         Ok(())
     }
 
     /// `place` without the loops that have no bound but by data.
     pub fn without_wide_loops(&self, mut place: Place) -> Result<Place, Fail> {
-        while let Some(d) = place.loops.iter().position(|l| self.wide_loops.contains(l)) {
+        while let Some(d) = place.loops.iter().position(|l| self.found.wide_loops.contains(l)) {
             place.loops.remove(d);
             place.domain = place.domain.project_out(DimType::Set, d as u32, 1)?;
         }
@@ -92,7 +92,7 @@ impl Builder<'_> {
 
     /// The points of `place` at which loop `l`, its dimension `d`, has an iteration.
     fn counted_loop(&mut self, flow: &Flow, place: &Place, d: usize, l: LoopId) -> Result<Option<Set>, Fail> {
-        let count = self.an.backedge_taken_count(l);
+        let count = self.given.an.backedge_taken_count(l);
         let mut loaded = Vec::new();
         self.loaded(&count, &mut loaded);
         let mut whole = place.clone();
@@ -117,7 +117,7 @@ impl Builder<'_> {
         let Some(entered) = self.entered(&whole, d, l)? else { return Ok(None) };
         let points = whole.domain.clone().intersect(entered)?;
         let zero = self.constant(0, &whole).map_err(|s| self.no_count(s, l))?;
-        let known = self.context.clone().intersect(self.assumed.clone())?;
+        let known = self.context.clone().intersect(self.assumed.set.clone())?;
         let negative = points.clone().intersect_params(known)?.intersect(last.clone().lt_set(zero)?)?;
         if !negative.is_empty()? {
             return Ok(None);
@@ -130,9 +130,9 @@ impl Builder<'_> {
 
     /// What the branches in front of a loop say, at the points of `place`.
     fn entered(&mut self, place: &Place, d: usize, l: LoopId) -> Result<Option<Set>, Fail> {
-        let header = self.an.loops()[l.0].header;
-        let inside = self.an.loops()[l.0].blocks.clone();
-        let mut before = self.cfg.predecessors(header).into_iter().filter(|b| !inside.contains(b));
+        let header = self.given.an.loops()[l.0].header;
+        let inside = self.given.an.loops()[l.0].blocks.clone();
+        let mut before = self.given.cfg.predecessors(header).into_iter().filter(|b| !inside.contains(b));
         let (Some(front), None) = (before.next(), before.next()) else { return Ok(None) };
         let Some(branch) = ir::terminator(front) else { return Ok(None) };
         let inner = (place.loops.len() - d) as u32;
@@ -144,7 +144,7 @@ impl Builder<'_> {
     }
 
     fn no_count(&self, s: Stop, l: LoopId) -> Fail {
-        let header = self.an.loops()[l.0].header;
+        let header = self.given.an.loops()[l.0].header;
         match s {
             Stop::Isl(e) => e.into(),
             Stop::Blocker(blocker) => Fail::new(RejectReason::LoopBound { blocker }, header),

@@ -53,7 +53,7 @@ impl Builder<'_> {
             return Ok(None);
         };
         // Otherwise the loop is left where one of them holds.
-        let stays = self.an.loops()[l.0].blocks.contains(&yes);
+        let stays = self.given.an.loops()[l.0].blocks.contains(&yes);
         let mut ends = Vec::new();
         if !joined(test, stays, MAX_ENDS, &mut ends) || ends.len() < 2 {
             return Ok(None);
@@ -82,7 +82,7 @@ impl Builder<'_> {
         l: LoopId,
         place: &Place,
     ) -> Result<Option<PwAff>, Stop> {
-        let side = |i| self.an.scev(ir::operand(test, i), Some(l));
+        let side = |i| self.given.an.scev(ir::operand(test, i), Some(l));
         let counts = |e: &ScevExpr| matches!(&e.kind, ScevKind::AddRec { loop_id, .. } if *loop_id == l);
         let (a, b) = (side(0), side(1));
         let (counter, end, left) = match (counts(&a), counts(&b)) {
@@ -93,7 +93,7 @@ impl Builder<'_> {
         let ScevKind::AddRec { operands, .. } = &counter.kind else { return Ok(None) };
         let [first, step] = &operands[..] else { return Ok(None) };
         let ScevKind::Constant(by @ 1..=MAX_STEP) = step.kind else { return Ok(None) };
-        if !self.an.is_loop_invariant(end.handle, l) {
+        if !self.given.an.is_loop_invariant(end.handle, l) {
             return Ok(None);
         }
         match (going, left) {
@@ -106,14 +106,14 @@ impl Builder<'_> {
             }
             _ => return Ok(None),
         }
-        let distance = self.an.difference(end.handle, first.handle);
+        let distance = self.given.an.difference(end.handle, first.handle);
         if distance.kind == ScevKind::CouldNotCompute || distance.bits != 64 {
             return Ok(None);
         }
         let bytes = self.exact(&distance, place)?;
-        let value = isl::Val::int(&self.ctx, by as i64)?;
+        let value = isl::Val::int(&self.given.ctx, by as i64)?;
         // The quotient is a parameter where it can be one, so that domains have no division.
-        let quotient = self.an.quotient(distance.handle, by as u64);
+        let quotient = self.given.an.quotient(distance.handle, by as u64);
         let count = match self.is_invariant(&distance).then(|| self.param(&quotient)) {
             Some(Ok(index)) => self.param_aff(index, place.space()?)?,
             Some(Err(Stop::Isl(e))) => return Err(e.into()),
@@ -137,11 +137,11 @@ impl Builder<'_> {
         place: &Place,
     ) -> Result<PwAff, Stop> {
         if steps_by_unknown(count) {
-            let before = (self.assumed.clone(), self.assumptions.clone());
+            let before = (self.assumed.set.clone(), self.assumed.all.clone());
             match self.by_steps(exiting, l, place) {
                 Ok(Some(count)) => return Ok(count),
                 Err(Stop::Isl(e)) => return Err(Stop::Isl(e)),
-                Ok(None) | Err(Stop::Blocker(_)) => (self.assumed, self.assumptions) = before,
+                Ok(None) | Err(Stop::Blocker(_)) => (self.assumed.set, self.assumed.all) = before,
             }
         }
         self.unsigned(count, place)
@@ -161,7 +161,7 @@ impl Builder<'_> {
             return None;
         }
         let predicate = ir::icmp_predicate(test);
-        if self.an.loops()[l.0].blocks.contains(&yes) {
+        if self.given.an.loops()[l.0].blocks.contains(&yes) {
             return Some((test, predicate));
         }
         Some((test, inverse(predicate)?))
@@ -178,7 +178,7 @@ impl Builder<'_> {
             Pred::LLVMIntUGT => (false, true),
             _ => return Ok(None),
         };
-        let side = |i| self.an.scev(ir::operand(test, i), Some(l));
+        let side = |i| self.given.an.scev(ir::operand(test, i), Some(l));
         let (counter, end) = if left { (side(0), side(1)) } else { (side(1), side(0)) };
         let ScevKind::AddRec { loop_id, operands } = &counter.kind else { return Ok(None) };
         let [first, step] = &operands[..] else { return Ok(None) };
@@ -186,7 +186,7 @@ impl Builder<'_> {
             return Ok(None);
         }
         if let ScevKind::Constant(step) = step.kind {
-            let fixed = self.an.is_loop_invariant(end.handle, l);
+            let fixed = self.given.an.is_loop_invariant(end.handle, l);
             return if step > 0 && fixed {
                 self.by_number(first, step, &end, unsigned, place)
             } else {
@@ -203,7 +203,7 @@ impl Builder<'_> {
             values.push(value);
         }
         let [first_value, step_value, end_value] = &values[..] else { return Ok(None) };
-        let quotient = self.an.steps(end.handle, first.handle, step.handle);
+        let quotient = self.given.an.steps(end.handle, first.handle, step.handle);
         let Ok(count) = self.param(&quotient) else { return Ok(None) };
         let number = |n: i64| self.constant(i128::from(n), &before);
         let mut good = step_value.clone().ge_set(number(1)?)?;
@@ -247,7 +247,7 @@ impl Builder<'_> {
             )?;
         }
         let dividend = next.sub(first_value)?.sub(self.constant(1, place)?)?;
-        let count = dividend.scale_down(isl::Val::int(&self.ctx, i64::from(by))?)?.floor()?;
+        let count = dividend.scale_down(isl::Val::int(&self.given.ctx, i64::from(by))?)?.floor()?;
         Ok(Some(count.max(self.constant(0, place)?)?.coalesce()?))
     }
 
@@ -268,14 +268,14 @@ impl Builder<'_> {
                 _ => None,
             }
         };
-        let side = |i| self.an.scev(ir::operand(test, i), Some(l));
+        let side = |i| self.given.an.scev(ir::operand(test, i), Some(l));
         let (a, b) = (side(0), side(1));
         let ((start, bits), end) = match (counter(&a), counter(&b)) {
             (Some(c), None) => (c, b),
             (None, Some(c)) => (c, a),
             _ => return Ok(None),
         };
-        if !self.an.is_loop_invariant(end.handle, l) {
+        if !self.given.an.is_loop_invariant(end.handle, l) {
             return Ok(None);
         }
         let (start, end) = (self.unsigned(&start, place)?, self.unsigned(&end, place)?);

@@ -45,7 +45,7 @@ const MAX_VALUES: usize = 64;
 struct Try {
     /// The smallest parts that are not affine, or the largest ones that are bounded.
     smallest: bool,
-    /// See [`Builder::inspecting`], [`Builder::assuming`], [`Builder::by_type`].
+    /// See [`Mode::inspecting`](crate::builder::Mode), [`Mode::assuming`](crate::builder::Mode), [`Mode::by_type`](crate::builder::Mode).
     inspecting: bool,
     assuming: bool,
     by_type: bool,
@@ -87,7 +87,7 @@ impl Trial {
 impl Builder<'_> {
     /// What the load `v` needs to know its element, apart from the iteration.
     pub fn subscript_values(&self, v: Value) -> Vec<Value> {
-        self.data_subscripts.get(&v).into_iter().flatten().map(|c| c.value).collect()
+        self.found.data_subscripts.get(&v).into_iter().flatten().map(|c| c.value).collect()
     }
 
     /// Fills in [`Builder::chosen`].
@@ -103,8 +103,8 @@ impl Builder<'_> {
                 continue;
             }
             let (Ok(base), Some(place)) = (base_of(self, load), self.place_of(flow, load)) else { continue };
-            let scope = ir::parent(load).and_then(|p| self.an.innermost_loop(p));
-            let e = self.an.scev(ir::address(load).unwrap_or(load), scope);
+            let scope = ir::parent(load).and_then(|p| self.given.an.innermost_loop(p));
+            let e = self.given.an.scev(ir::address(load).unwrap_or(load), scope);
             if !self.has_unknown(&e) {
                 self.count_access(flow, load, base, &place)?;
                 continue;
@@ -114,10 +114,10 @@ impl Builder<'_> {
             }
             // What needs the least comes first; the ends of a type reach beyond most tables.
             let mut found = false;
-            self.narrow = false;
+            self.mode.narrow = false;
             for how in TRIES {
                 found = found
-                    || (self.narrow || !how.by_type)
+                    || (self.mode.narrow || !how.by_type)
                         && self.try_subscripts(flow, (load, base, &e), &place, how)?;
             }
         }
@@ -134,26 +134,27 @@ impl Builder<'_> {
         how: Try,
     ) -> Result<bool, Fail> {
         let mut found = Vec::new();
-        (self.by_type, self.inspecting, self.assuming) = (how.by_type, how.inspecting, how.assuming);
+        (self.mode.by_type, self.mode.inspecting, self.mode.assuming) =
+            (how.by_type, how.inspecting, how.assuming);
         let parts = match how.smallest {
             true => self.unknown_parts(flow, load, e, place, &mut found),
             false => self.bounded_parts(flow, load, e, place, &mut found),
         };
-        (self.inspecting, self.assuming) = (false, false);
+        (self.mode.inspecting, self.mode.assuming) = (false, false);
         parts?;
         let mut fine = !found.is_empty();
         if fine {
             found.iter_mut().for_each(|c| c.assuming = how.assuming);
-            self.data_subscripts.insert(load, found);
-            self.inspecting = how.inspecting;
+            self.found.data_subscripts.insert(load, found);
+            self.mode.inspecting = how.inspecting;
             let bounded = self.trial(|me| me.data_dependent_access(flow, load, base, place.clone()));
-            self.inspecting = false;
+            self.mode.inspecting = false;
             fine = bounded?.works();
             if !fine {
-                self.data_subscripts.remove(&load);
+                self.found.data_subscripts.remove(&load);
             }
         }
-        self.by_type = true;
+        self.mode.by_type = true;
         Ok(fine)
     }
 
@@ -162,16 +163,16 @@ impl Builder<'_> {
         let (Ok(base), Some(place)) = (base_of(self, store), self.place_of(flow, store)) else {
             return Ok(());
         };
-        let scope = ir::parent(store).and_then(|p| self.an.innermost_loop(p));
-        let e = self.an.scev(ir::address(store).unwrap_or(store), scope);
-        if self.data_subscripts.contains_key(&store) || !self.has_unknown(&e) {
+        let scope = ir::parent(store).and_then(|p| self.given.an.innermost_loop(p));
+        let e = self.given.an.scev(ir::address(store).unwrap_or(store), scope);
+        if self.found.data_subscripts.contains_key(&store) || !self.has_unknown(&e) {
             return Ok(());
         }
         if !self.trial(|me| me.raw_access(store, base, place.clone()))?.wants_subscript() {
             return Ok(());
         }
         let mut found = Vec::new();
-        self.inspecting = true;
+        self.mode.inspecting = true;
         self.unknown_parts(flow, store, &e, &place, &mut found)?;
         if found.is_empty() {
             self.bounded_parts(flow, store, &e, &place, &mut found)?;
@@ -179,22 +180,22 @@ impl Builder<'_> {
         let mut fine = found.len() == 1;
         if fine {
             found.iter_mut().for_each(|c| self.choose_count(c));
-            self.data_subscripts.insert(store, found);
+            self.found.data_subscripts.insert(store, found);
             fine = self.trial(|me| me.data_dependent_access(flow, store, base, place.clone()))?.works()
                 && (self.listed(store).is_some() || self.appends(store).is_some());
         }
-        self.inspecting = false;
+        self.mode.inspecting = false;
         if !fine {
-            self.data_subscripts.remove(&store);
+            self.found.data_subscripts.remove(&store);
         }
         Ok(())
     }
 
     /// Whether `f` works, or why not; nothing that it assumes is kept. What ends the search is an error.
     pub fn trial<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T, Fail>) -> Result<Trial, Fail> {
-        let before = (self.assumed.clone(), self.assumptions.clone(), self.ranges.clone());
+        let before = self.assumed.clone();
         let r = f(self);
-        (self.assumed, self.assumptions, self.ranges) = before;
+        self.assumed = before;
         match r {
             Err(e) if matches!(e.reason, RejectReason::Budget { .. } | RejectReason::Internal { .. }) => {
                 Err(e)
@@ -213,8 +214,8 @@ impl Builder<'_> {
         base: Value,
         place: Place,
     ) -> Result<Raw, Fail> {
-        let chosen = self.data_subscripts.get(&inst).cloned().unwrap_or_default();
-        if chosen.is_empty() && !self.counted_accesses.contains(&inst) {
+        let chosen = self.found.data_subscripts.get(&inst).cloned().unwrap_or_default();
+        if chosen.is_empty() && !self.found.counted_accesses.contains(&inst) {
             let place = self.without_wide_loops(place)?;
             return self.raw_access(inst, base, place);
         }
@@ -229,7 +230,7 @@ impl Builder<'_> {
         }
         match self.counted(flow, &whole)? {
             Some(domain) => whole.domain = domain,
-            None if whole.loops.iter().any(|l| self.wide_loops.contains(l)) => {
+            None if whole.loops.iter().any(|l| self.found.wide_loops.contains(l)) => {
                 let blocker = "the bound of a loop".to_string();
                 return Err(Fail::at(RejectReason::Subscript { array: self.name_of(base), blocker }, inst));
             }
@@ -238,7 +239,7 @@ impl Builder<'_> {
         whole.domain = self.reached(inst, &whole)?;
         let raw = self.raw_access(inst, base, whole)?;
         let domain = self.extended_domain(&raw)?;
-        let (mut open, mut at) = (runs.is_disjoint(&self.assumed)?, None);
+        let (mut open, mut at) = (runs.is_disjoint(&self.assumed.set)?, None);
         for symbol in raw.offset.symbols() {
             let Symbol::Iter(d) = symbol else { continue };
             // By the iteration alone: another value that data chooses is no bound.
@@ -263,9 +264,9 @@ impl Builder<'_> {
 
     /// What a chosen value may be, if it is used.
     fn values_of_subscript(&mut self, flow: &Flow, c: &FoundSubscript, place: &Place) -> Result<Set, Fail> {
-        let outer = std::mem::replace(&mut self.assuming, c.assuming);
+        let outer = std::mem::replace(&mut self.mode.assuming, c.assuming);
         let own = self.values_if_used(flow, c, place);
-        self.assuming = outer;
+        self.mode.assuming = outer;
         own
     }
 
@@ -276,7 +277,7 @@ impl Builder<'_> {
             // One that is negative is of no use: it would be poison.
             let own = self.values(flow, x, place, MAX_DEPTH)?;
             if self.is_inspected(&own)? {
-                let zero = isl::Val::int(&self.ctx, 0)?;
+                let zero = isl::Val::int(&self.given.ctx, 0)?;
                 return Ok(own.lower_bound_val(DimType::Set, place.dims() as u32, zero)?);
             }
         }
@@ -287,7 +288,7 @@ impl Builder<'_> {
     /// before it in its iteration say of the values.
     pub fn reached(&mut self, inst: Value, place: &Place) -> Result<Set, Fail> {
         let mut reached = place.domain.clone();
-        let own = ir::parent(inst).and_then(|b| self.an.innermost_loop(b));
+        let own = ir::parent(inst).and_then(|b| self.given.an.innermost_loop(b));
         // Scalar evolution sees values of a loop without a bound as they are behind the loop.
         if own.filter(|l| self.inside(*l)) != place.loops.last().copied() {
             return Ok(reached);
@@ -307,16 +308,17 @@ impl Builder<'_> {
     pub fn branches_before(&self, inst: Value) -> Vec<(Value, bool)> {
         let mut found = Vec::new();
         let Some(mut block) = ir::parent(inst) else { return found };
-        let own = self.an.innermost_loop(block);
+        let own = self.given.an.innermost_loop(block);
         for _ in 0..MAX_VALUES {
-            let headed = own.is_some_and(|l| self.an.loops()[l.0].header == block);
-            let before = self.cfg.predecessors(block);
+            let headed = own.is_some_and(|l| self.given.an.loops()[l.0].header == block);
+            let before = self.given.cfg.predecessors(block);
             let next = match before[..] {
-                _ if headed || block == self.region.entry => break,
+                _ if headed || block == self.given.region.entry => break,
                 [one] => Some(one),
-                _ => self.cfg.idom(block),
+                _ => self.given.cfg.idom(block),
             };
-            let Some(next) = next.filter(|b| self.contains(*b) && self.an.innermost_loop(*b) == own) else {
+            let Some(next) = next.filter(|b| self.contains(*b) && self.given.an.innermost_loop(*b) == own)
+            else {
                 break;
             };
             if before.len() == 1
@@ -333,15 +335,15 @@ impl Builder<'_> {
     /// Where a condition holds, if that can be told; what it needs to be assumed of parameters must leave
     /// something to execute.
     fn known_condition(&mut self, c: Value, place: &Place) -> Result<Option<Set>, Fail> {
-        let before = (self.assumed.clone(), self.assumptions.clone(), self.ranges.clone());
+        let before = self.assumed.clone();
         let found = match self.condition(c, place) {
-            Ok(holds) if !place.domain.clone().params()?.is_disjoint(&self.assumed)? => {
+            Ok(holds) if !place.domain.clone().params()?.is_disjoint(&self.assumed.set)? => {
                 return Ok(Some(holds));
             }
             Ok(_) | Err(Stop::Blocker(_)) => Ok(None),
             Err(Stop::Isl(e)) => Err(e.into()),
         };
-        (self.assumed, self.assumptions, self.ranges) = before;
+        self.assumed = before;
         found
     }
 
@@ -360,22 +362,22 @@ impl Builder<'_> {
         if !self.has_unknown(e) {
             return false;
         }
-        if let Some(known) = self.unwrapped.get(&e.handle) {
+        if let Some(known) = self.memo.unwrapped.get(&e.handle) {
             return *known;
         }
         let mut found = false;
         let mut all = true;
-        for v in self.region.blocks.iter().copied().flat_map(ir::instructions) {
+        for v in self.given.region.blocks.iter().copied().flat_map(ir::instructions) {
             if ir::int_bits(v) != Some(e.bits) {
                 continue;
             }
-            let scope = ir::parent(v).and_then(|b| self.an.innermost_loop(b));
-            if self.an.scev(v, scope).handle == e.handle {
+            let scope = ir::parent(v).and_then(|b| self.given.an.innermost_loop(b));
+            if self.given.an.scev(v, scope).handle == e.handle {
                 found = true;
                 all &= ir::is_sum_without_wrap(v);
             }
         }
-        self.unwrapped.insert(e.handle, found && all);
+        self.memo.unwrapped.insert(e.handle, found && all);
         found && all
     }
 
@@ -421,7 +423,7 @@ impl Builder<'_> {
                 if compared(ir::operand(*v, 0), &mut parts, MAX_DEPTH) {
                     parts.extend([ir::operand(*v, 1), ir::operand(*v, 2)]);
                     for p in parts {
-                        let p = self.an.scev(p, scope);
+                        let p = self.given.an.scev(p, scope);
                         self.unknown_parts(flow, load, &p, place, found)?;
                     }
                     return Ok(());
@@ -492,7 +494,7 @@ impl Builder<'_> {
             ScevKind::SignExtend(x) => (Some(x.handle), false),
             _ => (None, false),
         };
-        let scope = ir::parent(load).and_then(|p| self.an.innermost_loop(p));
+        let scope = ir::parent(load).and_then(|p| self.given.an.innermost_loop(p));
         let (mut work, mut seen) = (vec![ir::address(load)?], BTreeSet::new());
         let mut narrower = None;
         while let Some(v) = work.pop() {
@@ -500,7 +502,7 @@ impl Builder<'_> {
                 continue;
             }
             if ir::int_bits(v).is_some() {
-                let own = self.an.scev(v, scope).handle;
+                let own = self.given.an.scev(v, scope).handle;
                 if own == e.handle {
                     return Some(FoundSubscript {
                         scev: e.clone(),
@@ -517,13 +519,13 @@ impl Builder<'_> {
                 Some(Op::LLVMLoad) => {}
                 // Where a loop of a subregion begins is a value from before it.
                 Some(Op::LLVMPHI) => {
-                    let own = ir::parent(v).and_then(|b| self.an.innermost_loop(b).map(|l| (b, l)));
-                    let Some((_, l)) =
-                        own.filter(|(b, l)| self.an.loops()[l.0].header == *b && self.is_counted_by_data(*l))
-                    else {
+                    let own = ir::parent(v).and_then(|b| self.given.an.innermost_loop(b).map(|l| (b, l)));
+                    let Some((_, l)) = own.filter(|(b, l)| {
+                        self.given.an.loops()[l.0].header == *b && self.is_counted_by_data(*l)
+                    }) else {
                         continue;
                     };
-                    let blocks = &self.an.loops()[l.0].blocks;
+                    let blocks = &self.given.an.loops()[l.0].blocks;
                     let from = ir::incoming(v).into_iter().filter(|(_, b)| !blocks.contains(b));
                     work.extend(from.map(|(x, _)| x));
                 }

@@ -69,18 +69,18 @@ impl Builder<'_> {
             Pred::LLVMIntUGT => (false, true),
             _ => return Ok(None),
         };
-        let side = |i| self.an.scev(ir::operand(test, i), Some(l));
+        let side = |i| self.given.an.scev(ir::operand(test, i), Some(l));
         let (counter, end) = if left { (side(0), side(1)) } else { (side(1), side(0)) };
         let ScevKind::AddRec { loop_id, operands } = &counter.kind else { return Ok(None) };
         let [first, step] = &operands[..] else { return Ok(None) };
         let ScevKind::Constant(by @ 1..=MAX_STEP) = step.kind else { return Ok(None) };
-        if *loop_id != l || !self.an.is_loop_invariant(end.handle, l) {
+        if *loop_id != l || !self.given.an.is_loop_invariant(end.handle, l) {
             return Ok(None);
         }
         let by = by as i64;
         let Some(distance) = self.distance((&end, first), by - 1, unsigned, place)? else { return Ok(None) };
         let rounded = distance.add(self.constant(i128::from(by - 1), place)?)?;
-        let count = rounded.scale_down(isl::Val::int(&self.ctx, by)?)?.floor()?;
+        let count = rounded.scale_down(isl::Val::int(&self.given.ctx, by)?)?.floor()?;
         Ok(Some(count.max(self.constant(0, place)?)?.coalesce()?))
     }
 

@@ -27,10 +27,10 @@ const MAX_PIECES: u32 = 32;
 
 impl Builder<'_> {
     pub fn flow(&mut self) -> Result<Flow, Fail> {
-        let region = self.region;
+        let region = self.given.region;
         let order = {
             let inside = |l: LoopId| self.inside(l);
-            program_order(self.cfg, self.an, region, &inside)
+            program_order(self.given.cfg, self.given.an, region, &inside)
                 .ok_or_else(|| Fail::new(RejectReason::ControlFlow, region.entry))?
         };
         let mut flow = Flow {
@@ -43,26 +43,26 @@ impl Builder<'_> {
             within: BTreeMap::new(),
         };
         for b in order {
-            if flow.within.contains_key(&b) || self.excluded.contains(&b) {
+            if flow.within.contains_key(&b) || self.found.excluded.contains(&b) {
                 continue;
             }
-            let mut before = (self.assumed.clone(), self.assumptions.clone());
+            let mut before = (self.assumed.set.clone(), self.assumed.all.clone());
             let mut visited = self.enter(&mut flow, b);
             if visited.is_ok() {
                 // A subregion lies behind its head: the checks of the head are none of its own and have to be
                 // modelled.
                 self.checks(&flow, b)?;
-                before = (self.assumed.clone(), self.assumptions.clone());
+                before = (self.assumed.set.clone(), self.assumed.all.clone());
                 visited = self.split(&mut flow, b);
             }
             if let Err(why) = visited {
                 // What was assumed for the step that failed is of no use.
-                (self.assumed, self.assumptions) = before;
+                (self.assumed.set, self.assumed.all) = before;
                 self.subregion(&mut flow, b, &why)?.ok_or(why)?;
             }
         }
         let within = &flow.within;
-        flow.order.retain(|b| !within.contains_key(b) && !self.excluded.contains(b));
+        flow.order.retain(|b| !within.contains_key(b) && !self.found.excluded.contains(b));
         Ok(flow)
     }
 
@@ -82,28 +82,28 @@ impl Builder<'_> {
     }
 
     fn universe(&self, dims: usize) -> isl::Result<Set> {
-        Set::universe(Space::set_alloc(&self.ctx, 0, dims as u32)?)
+        Set::universe(Space::set_alloc(&self.given.ctx, 0, dims as u32)?)
     }
 
     fn block_domain(&mut self, flow: &mut Flow, b: Block) -> Result<Set, Fail> {
         let loops = flow.loops[&b].clone();
-        let headed = loops.last().copied().filter(|l| self.an.loops()[l.0].header == b);
+        let headed = loops.last().copied().filter(|l| self.given.an.loops()[l.0].header == b);
         let outer = loops.len() - usize::from(headed.is_some());
-        let mut from_outside = if b == self.region.entry { Some(self.universe(outer)?) } else { None };
+        let mut from_outside = if b == self.given.region.entry { Some(self.universe(outer)?) } else { None };
         if headed.is_none()
             && let Some(d) =
-                self.cfg.idom(b).filter(|d| self.contains(*d) && flow.loops.get(d) == Some(&loops))
-            && self.cfg.ipdom(d) == Some(b)
+                self.given.cfg.idom(b).filter(|d| self.contains(*d) && flow.loops.get(d) == Some(&loops))
+            && self.given.cfg.ipdom(d) == Some(b)
         {
             // `b` runs whenever its dominator does.
             return Ok(flow.domains[&d].clone());
         }
         let preds: Vec<Block> =
-            self.cfg.predecessors(b).into_iter().map(|p| flow.representative(p)).collect();
+            self.given.cfg.predecessors(b).into_iter().map(|p| flow.representative(p)).collect();
         let mut seen = BTreeSet::new();
         for p in preds.into_iter().filter(|p| seen.insert(*p)) {
-            let back = headed.is_some_and(|l| self.an.loops()[l.0].blocks.contains(&p));
-            if !self.contains(p) || back || self.excluded.contains(&p) {
+            let back = headed.is_some_and(|l| self.given.an.loops()[l.0].blocks.contains(&p));
+            if !self.contains(p) || back || self.found.excluded.contains(&p) {
                 continue;
             }
             let edge = self.edge_domain(flow, p, b)?;
@@ -175,32 +175,34 @@ impl Builder<'_> {
         entered: Set,
         outer: &[LoopId],
     ) -> Result<Set, Fail> {
-        let data = &self.an.loops()[l.0];
+        let data = &self.given.an.loops()[l.0];
         let header = data.header;
-        let [exiting] = data.exiting[..] else { return Err(several_exits(self.an, l, header)) };
+        let [exiting] = data.exiting[..] else { return Err(several_exits(self.given.an, l, header)) };
         let latch = data.latch.ok_or_else(|| Fail::new(RejectReason::ControlFlow, header))?;
-        if !self.an.dominates(exiting, latch) || self.an.innermost_loop(exiting) != Some(l) {
-            return Err(several_exits(self.an, l, exiting));
+        if !self.given.an.dominates(exiting, latch) || self.given.an.innermost_loop(exiting) != Some(l) {
+            return Err(several_exits(self.given.an, l, exiting));
         }
         let inst = ir::terminator(exiting).unwrap_or(std::ptr::null_mut());
         if ir::branch_condition(exiting).is_none() {
             return Err(Fail::new(terminator_reason(inst), exiting));
         }
         let place = Place::new(outer.to_vec(), entered.clone(), Some(inst));
-        let count = self.an.backedge_taken_count(l);
+        let count = self.given.an.backedge_taken_count(l);
         let bound = |blocker| RejectReason::LoopBound { blocker };
-        let before = (self.assumed.clone(), self.assumptions.clone(), self.ranges.clone());
+        let before = (self.assumed.set.clone(), self.assumed.all.clone(), self.assumed.products.clone());
         let mut count = match count.kind {
             ScevKind::CouldNotCompute => self.count_left_open(exiting, l, &place).transpose(),
             _ => Some(self.count_by_steps(exiting, l, &count, &place)),
         };
         if matches!(count, None | Some(Err(Stop::Blocker(_)))) {
-            let failed = (self.assumed.clone(), self.assumptions.clone(), self.ranges.clone());
-            (self.assumed, self.assumptions, self.ranges) = before;
+            let failed = (self.assumed.set.clone(), self.assumed.all.clone(), self.assumed.products.clone());
+            (self.assumed.set, self.assumed.all, self.assumed.products) = before;
             match self.count_by_distance(exiting, l, &place) {
                 Ok(Some(found)) => count = Some(Ok(found)),
                 Err(Stop::Isl(e)) => count = Some(Err(e.into())),
-                Ok(None) | Err(Stop::Blocker(_)) => (self.assumed, self.assumptions, self.ranges) = failed,
+                Ok(None) | Err(Stop::Blocker(_)) => {
+                    (self.assumed.set, self.assumed.all, self.assumed.products) = failed
+                }
             }
         }
         let Some(count) = count else {
@@ -221,8 +223,8 @@ impl Builder<'_> {
     /// then the count is not all that ends it, and what is thrown might change whatever is in memory, sizes
     /// and pointers among it.
     fn ended_early(&self, l: LoopId) -> Option<Fail> {
-        let data = &self.an.loops()[l.0];
-        let plain = |v: &Value| match &self.an.scev(*v, Some(l)).kind {
+        let data = &self.given.an.loops()[l.0];
+        let plain = |v: &Value| match &self.given.an.scev(*v, Some(l)).kind {
             ScevKind::AddRec { operands, .. } => {
                 matches!(operands[1..], [ScevExpr { kind: ScevKind::Constant(_), .. }])
             }
@@ -231,8 +233,8 @@ impl Builder<'_> {
         let counts = |b: &Block| ir::branch_condition(*b).is_some_and(|c| ir::operands(c).iter().all(plain));
         let checked = || data.blocks.iter().flat_map(|b| ir::instructions(*b)).find(|v| is_check(*v));
         let at = match &data.exiting[..] {
-            [exiting] if counts(exiting) => throws(self.an, l).or_else(checked),
-            _ => throws(self.an, l),
+            [exiting] if counts(exiting) => throws(self.given.an, l).or_else(checked),
+            _ => throws(self.given.an, l),
         };
         at.map(|at| Fail::at(RejectReason::Throw, at))
     }
@@ -242,7 +244,7 @@ impl Builder<'_> {
         let Some(cond) = ir::branch_condition(exiting) else { return "an unusual exit".into() };
         let blocker = self.varying_operand(cond, l, 4).or_else(|| self.product_of(cond, l));
         let Some(v) = blocker else { return "the exit test".to_string() };
-        match &self.an.scev(v, Some(l)).kind {
+        match &self.given.an.scev(v, Some(l)).kind {
             ScevKind::AddRec { operands, .. }
                 if !operands.iter().skip(1).all(|s| matches!(s.kind, ScevKind::Constant(_))) =>
             {
@@ -255,9 +257,10 @@ impl Builder<'_> {
 
     /// The side of an exit test that is more than an affine function of the counter: `p * p` of `p * p < n`.
     fn product_of(&self, cond: Value, l: LoopId) -> Option<Value> {
-        let inside = |v: &Value| ir::parent(*v).is_some_and(|b| self.an.loops()[l.0].blocks.contains(&b));
+        let inside =
+            |v: &Value| ir::parent(*v).is_some_and(|b| self.given.an.loops()[l.0].blocks.contains(&b));
         let affine = |v: &Value| {
-            matches!(self.an.scev(*v, Some(l)).kind, ScevKind::AddRec { .. })
+            matches!(self.given.an.scev(*v, Some(l)).kind, ScevKind::AddRec { .. })
                 && ir::opcode(*v) == Some(Op::LLVMPHI)
         };
         ir::operands(cond).into_iter().find(|v| inside(v) && !affine(v))
@@ -265,15 +268,16 @@ impl Builder<'_> {
 
     fn varying_operand(&self, v: Value, l: LoopId, depth: u32) -> Option<Value> {
         let block = ir::parent(v)?;
-        if !self.an.loops()[l.0].blocks.contains(&block) {
+        if !self.given.an.loops()[l.0].blocks.contains(&block) {
             return None;
         }
         match ir::opcode(v)? {
             Op::LLVMLoad | Op::LLVMCall | Op::LLVMFCmp => Some(v),
-            Op::LLVMPHI => {
-                matches!(self.an.scev(v, Some(l)).kind, ScevKind::Unknown(_) | ScevKind::CouldNotCompute)
-                    .then_some(v)
-            }
+            Op::LLVMPHI => matches!(
+                self.given.an.scev(v, Some(l)).kind,
+                ScevKind::Unknown(_) | ScevKind::CouldNotCompute
+            )
+            .then_some(v),
             _ if depth == 0 => Some(v),
             _ => ir::operands(v).into_iter().find_map(|o| self.varying_operand(o, l, depth - 1)),
         }
@@ -293,10 +297,10 @@ impl Builder<'_> {
             return Ok(());
         }
         if let Some(l) = loops.last().copied()
-            && self.an.loops()[l.0].exiting.contains(&b)
+            && self.given.an.loops()[l.0].exiting.contains(&b)
         {
             // The loop's own test: the way on inside the iteration is taken in all but the last one.
-            let data = &self.an.loops()[l.0];
+            let data = &self.given.an.loops()[l.0];
             let on = if data.blocks.contains(&yes) { yes } else { no };
             if on != data.header {
                 let domain = flow.domains[&b].clone();
@@ -311,7 +315,7 @@ impl Builder<'_> {
             .condition(cond, &place)
             .map_err(|s| s.fail(t, |blocker| RejectReason::Condition { blocker }))?;
         let domain = place.domain.clone();
-        let known = self.context.clone().intersect(self.assumed.clone())?;
+        let known = self.context.clone().intersect(self.assumed.set.clone())?;
         let simple = |s: Set, side: &Set| -> isl::Result<Set> {
             s.gist(side.clone().intersect_params(known.clone())?)?.intersect(side.clone())?.coalesce()
         };
@@ -333,7 +337,7 @@ impl Builder<'_> {
             Some(Op::LLVMICmp) if !ir::is_pointer(arg(0)) => self.comparison(c, place),
             Some(Op::LLVMICmp) if matches!(ir::icmp_predicate(c), Pred::LLVMIntEQ | Pred::LLVMIntNE) => {
                 let scope = self.scope(c, place);
-                let (a, b) = (self.an.scev(arg(0), scope), self.an.scev(arg(1), scope));
+                let (a, b) = (self.given.an.scev(arg(0), scope), self.given.an.scev(arg(1), scope));
                 match self.equal(&a, &b, place)? {
                     Some(equal) if ir::icmp_predicate(c) == Pred::LLVMIntEQ => Ok(equal),
                     Some(equal) => Ok(equal.complement()?),
@@ -358,9 +362,9 @@ impl Builder<'_> {
             }
             Some(Op::LLVMFreeze) => self.condition(arg(0), place),
             Some(Op::LLVMTrunc) if inside(self) => {
-                let x = self.an.scev(arg(0), self.scope(c, place));
+                let x = self.given.an.scev(arg(0), self.scope(c, place));
                 let x = self.congruent(&x, place)?.pwa;
-                let odd = x.modulo(Val::int(&self.ctx, 2)?)?;
+                let odd = x.modulo(Val::int(&self.given.ctx, 2)?)?;
                 Ok(odd.eq_set(self.constant(1, place)?)?)
             }
             _ => blocked(self),
@@ -386,7 +390,8 @@ impl Builder<'_> {
 
     fn comparison(&mut self, c: Value, place: &Place) -> Result<Set, Stop> {
         let scope = self.scope(c, place);
-        let (a, b) = (self.an.scev(ir::operand(c, 0), scope), self.an.scev(ir::operand(c, 1), scope));
+        let (a, b) =
+            (self.given.an.scev(ir::operand(c, 0), scope), self.given.an.scev(ir::operand(c, 1), scope));
         let pred = ir::icmp_predicate(c);
         if matches!(a.kind, ScevKind::CouldNotCompute) || matches!(b.kind, ScevKind::CouldNotCompute) {
             return Err(Stop::Blocker(self.condition_name(c)));
@@ -406,22 +411,22 @@ impl Builder<'_> {
             let negative = self.is_negative(ir::operand(c, 0), place)?;
             return Ok(if pred == Pred::LLVMIntSLT { negative } else { negative.complement()? });
         }
-        let before = (self.assumed.clone(), self.assumptions.clone());
+        let before = (self.assumed.set.clone(), self.assumed.all.clone());
         let both = self.exact(&a, place).and_then(|x| Ok((x, self.exact(&b, place)?)));
         let (x, y) = match both {
             Err(Stop::Blocker(_)) if matches!(pred, Pred::LLVMIntEQ | Pred::LLVMIntNE) => {
-                (self.assumed, self.assumptions) = before;
+                (self.assumed.set, self.assumed.all) = before;
                 let equal = self.equal(&a, &b, place)?.ok_or(Stop::Blocker(self.condition_name(c)))?;
                 return Ok(if pred == Pred::LLVMIntEQ { equal } else { equal.complement()? });
             }
             Err(Stop::Blocker(why)) => {
-                let failed = (self.assumed.clone(), self.assumptions.clone());
-                (self.assumed, self.assumptions) = before;
+                let failed = (self.assumed.set.clone(), self.assumed.all.clone());
+                (self.assumed.set, self.assumed.all) = before;
                 return match self.compared_by_distance(pred, (&a, &b), place) {
                     Ok(Some(found)) => Ok(found),
                     Err(Stop::Isl(e)) => Err(e.into()),
                     Ok(None) | Err(Stop::Blocker(_)) => {
-                        (self.assumed, self.assumptions) = failed;
+                        (self.assumed.set, self.assumed.all) = failed;
                         Err(Stop::Blocker(why))
                     }
                 };
@@ -452,9 +457,9 @@ impl Builder<'_> {
             _ => false,
         };
         let difference = match (b.is_pointer && null(a), a.is_pointer && null(b)) {
-            (true, _) => self.an.not_null(b.handle),
-            (_, true) => self.an.not_null(a.handle),
-            _ => self.an.difference(a.handle, b.handle),
+            (true, _) => self.given.an.not_null(b.handle),
+            (_, true) => self.given.an.not_null(a.handle),
+            _ => self.given.an.difference(a.handle, b.handle),
         };
         if difference.kind == ScevKind::CouldNotCompute {
             return Ok(None);
@@ -469,21 +474,21 @@ impl Builder<'_> {
     /// The loop in whose iterations operands of `v` are asked for: the innermost of the place, or what lies
     /// around the region. (Without a loop, scalar evolution would give their values after all loops.)
     pub fn scope(&self, v: Value, place: &Place) -> Option<LoopId> {
-        place.loops.last().copied().or_else(|| ir::parent(v).and_then(|b| self.an.innermost_loop(b)))
+        place.loops.last().copied().or_else(|| ir::parent(v).and_then(|b| self.given.an.innermost_loop(b)))
     }
 
     /// Where `v` is zero. LLVM joins comparisons: `x == 0 && y == n` becomes `(x | (y ^ n)) == 0`.
     fn is_zero(&mut self, v: Value, place: &Place) -> Result<Set, Stop> {
         let arg = |i| ir::operand(v, i);
         let scope = self.scope(v, place);
-        let whole = self.an.scev(v, scope);
+        let whole = self.given.an.scev(v, scope);
         match ir::opcode(v) {
             // An addition in disguise is left to scalar evolution.
             Some(Op::LLVMOr) if matches!(whole.kind, ScevKind::Unknown(_)) => {
                 Ok(self.is_zero(arg(0), place)?.intersect(self.is_zero(arg(1), place)?)?)
             }
             Some(Op::LLVMXor) if !ir::is_constant(arg(1)) || matches!(whole.kind, ScevKind::Unknown(_)) => {
-                let (a, b) = (self.an.scev(arg(0), scope), self.an.scev(arg(1), scope));
+                let (a, b) = (self.given.an.scev(arg(0), scope), self.given.an.scev(arg(1), scope));
                 Ok(self.exact(&a, place)?.eq_set(self.exact(&b, place)?)?)
             }
             _ => Ok(self.exact(&whole, place)?.eq_set(self.constant(0, place)?)?),
@@ -495,7 +500,7 @@ impl Builder<'_> {
     fn is_negative(&mut self, v: Value, place: &Place) -> Result<Set, Stop> {
         let arg = |i| ir::operand(v, i);
         let scope = self.scope(v, place);
-        let whole = self.an.scev(v, scope);
+        let whole = self.given.an.scev(v, scope);
         let unseen = matches!(whole.kind, ScevKind::Unknown(_));
         match ir::opcode(v) {
             Some(Op::LLVMOr) if unseen => {
@@ -552,18 +557,21 @@ impl Builder<'_> {
 
     /// Adds to the context what the branches on the way to the region's entry guarantee.
     pub fn facts_at_entry(&mut self) -> Result<(), Fail> {
-        let mut below = self.region.entry;
-        while let Some(b) = self.cfg.idom(below) {
-            let succs = self.cfg.successors(b);
-            let side = succs.iter().position(|s| *s == below || self.an.dominates(*s, self.region.entry));
+        let mut below = self.given.region.entry;
+        while let Some(b) = self.given.cfg.idom(below) {
+            let succs = self.given.cfg.successors(b);
+            let side = succs
+                .iter()
+                .position(|s| *s == below || self.given.an.dominates(*s, self.given.region.entry));
             below = b;
             let (Some(cond), Some(side), 2) = (ir::branch_condition(b), side, succs.len()) else { continue };
             // A test inside a loop that ended before the region says nothing that holds afterwards.
             let around = self
+                .given
                 .an
                 .innermost_loop(b)
-                .is_none_or(|l| self.an.loops()[l.0].blocks.contains(&self.region.entry));
-            if self.cfg.predecessors(succs[side]).len() != 1 || !around {
+                .is_none_or(|l| self.given.an.loops()[l.0].blocks.contains(&self.given.region.entry));
+            if self.given.cfg.predecessors(succs[side]).len() != 1 || !around {
                 continue;
             }
             let place = self.before_region(None)?;
@@ -597,7 +605,7 @@ impl Builder<'_> {
     pub fn involved(&self, set: &Set) -> isl::Result<Vec<usize>> {
         let mut all = Vec::new();
         for (i, p) in self.params.iter().enumerate() {
-            let at = set.find_dim_by_id(DimType::Param, &isl::Id::new(&self.ctx, &p.name)?)?;
+            let at = set.find_dim_by_id(DimType::Param, &isl::Id::new(&self.given.ctx, &p.name)?)?;
             if at >= 0 && set.involves_dims(DimType::Param, at as u32, 1)? {
                 all.push(i);
             }

@@ -95,8 +95,8 @@ const MAX_FORWARD: usize = 8;
 impl Builder<'_> {
     /// Refuses regions with effects that the model lacks. Comes first, as it costs next to nothing.
     pub fn check_instructions(&self) -> Result<(), Fail> {
-        let mut blocks: Vec<Block> = self.region.blocks.iter().copied().collect();
-        blocks.sort_by_key(|b| self.cfg.id(*b));
+        let mut blocks: Vec<Block> = self.given.region.blocks.iter().copied().collect();
+        blocks.sort_by_key(|b| self.given.cfg.id(*b));
         blocks.into_iter().flat_map(ir::instructions).try_for_each(check_effects)
     }
 
@@ -128,7 +128,7 @@ impl Builder<'_> {
         for (k, stores) in within.into_iter().filter(|(_, s)| !s.is_empty()) {
             let mut e = self.subregion_effect(flow, &mut fx, k)?;
             for v in stores {
-                e.tree.insert(self.cfg.position(v), v);
+                e.tree.insert(self.given.cfg.position(v), v);
                 self.read_count(flow, &mut fx, &mut e, v)?;
                 for o in [ir::operand(v, 0)].into_iter().chain(self.subscript_values(v)) {
                     self.resolve(flow, &mut fx, &mut e, o)?;
@@ -137,9 +137,9 @@ impl Builder<'_> {
             fx.effects.push(e);
         }
         for v in stores {
-            let block = ir::parent(v).unwrap_or(self.region.entry);
+            let block = ir::parent(v).unwrap_or(self.given.region.entry);
             let place = self.place(flow, block, Some(v))?;
-            let mut e = new_effect(block, self.cfg.position(v).1, Out::Store(v), &place, true);
+            let mut e = new_effect(block, self.given.cfg.position(v).1, Out::Store(v), &place, true);
             self.read_count(flow, &mut fx, &mut e, v)?;
             for o in [ir::operand(v, 0)].into_iter().chain(self.subscript_values(v)) {
                 self.resolve(flow, &mut fx, &mut e, o)?;
@@ -148,12 +148,12 @@ impl Builder<'_> {
         }
         for b in &flow.order {
             for v in ir::instructions(*b) {
-                if !self.reported.contains(&v) {
+                if !self.found.reported.contains(&v) {
                     continue;
                 }
                 let place = self.place(flow, *b, Some(v))?;
-                let mut e = new_effect(*b, self.cfg.position(v).1, Out::Store(v), &place, true);
-                e.tree.insert(self.cfg.position(v), v);
+                let mut e = new_effect(*b, self.given.cfg.position(v).1, Out::Store(v), &place, true);
+                e.tree.insert(self.given.cfg.position(v), v);
                 self.resolve(flow, &mut fx, &mut e, ir::operand(v, 0))?;
                 fx.effects.push(e);
             }
@@ -184,7 +184,7 @@ impl Builder<'_> {
         let calls: Vec<Value> =
             blocks.flat_map(|b| ir::instructions(*b)).filter(|v| self.reports(*v)).collect();
         let does = |e: &Effect| matches!(e.out, Out::Subregion(own) if own == k);
-        let checks = calls.iter().any(|v| self.reported.contains(v));
+        let checks = calls.iter().any(|v| self.found.reported.contains(v));
         let mut needed = checks || fx.effects.iter().any(does);
         for call in if needed { &[][..] } else { &calls[..] } {
             let block = ir::parent(*call).filter(|b| flow.domains.contains_key(b));
@@ -197,8 +197,8 @@ impl Builder<'_> {
         }
         let mut e = self.subregion_effect(flow, fx, k)?;
         for call in calls {
-            if self.reported.contains(&call) {
-                e.tree.insert(self.cfg.position(call), call);
+            if self.found.reported.contains(&call) {
+                e.tree.insert(self.given.cfg.position(call), call);
                 self.resolve(flow, fx, &mut e, ir::operand(call, 0))?;
             } else {
                 self.resolve(flow, fx, &mut e, call)?;
@@ -252,7 +252,7 @@ impl Builder<'_> {
         if ir::opcode(v) == Some(Op::LLVMCall) && is_ignored(v) {
             return Ok(());
         }
-        let block = ir::parent(v).unwrap_or(self.region.entry);
+        let block = ir::parent(v).unwrap_or(self.given.region.entry);
         let join = ir::opcode(v) == Some(Op::LLVMPHI)
             && flow.loops.get(&block).is_some_and(Vec::is_empty)
             && self.affine_value(flow, v, block, &flow.domains[&block].clone())?.is_none();
@@ -269,7 +269,7 @@ impl Builder<'_> {
     /// from there. Else the last iteration would be a statement of its own that looks at the cell before the
     /// last update, which then could not be regrouped.
     fn copied_out(&mut self, flow: &Flow, fx: &mut Effects, v: Value, phi: Value) -> Result<(), Fail> {
-        let block = ir::parent(v).unwrap_or(self.region.entry);
+        let block = ir::parent(v).unwrap_or(self.given.region.entry);
         let from = self.cell(flow, fx, CellKind::Phi, phi, 0)?;
         fx.cells.push(Cell { live_out: true, ..self.new_cell(flow, CellKind::Scalar, v, 0)? });
         let to = fx.cells.len() - 1;
@@ -289,7 +289,7 @@ impl Builder<'_> {
     /// latch hands `v` last: what stays in the PHI's cell behind the loop.
     fn handed_to(&self, flow: &Flow, v: Value, depth: usize) -> Option<Value> {
         let own = flow.loops.get(&ir::parent(v)?)?;
-        let data = &self.an.loops()[own.get(depth)?.0];
+        let data = &self.given.an.loops()[own.get(depth)?.0];
         // If the test comes before the latch, the last iteration writes nothing.
         if data.latch.is_none_or(|b| data.exiting != [b]) {
             return None;
@@ -323,7 +323,7 @@ impl Builder<'_> {
 
     fn write_cell(&mut self, flow: &Flow, fx: &mut Effects, index: usize) -> Result<(), Fail> {
         let cell = fx.cells[index].clone();
-        let block = ir::parent(cell.value).unwrap_or(self.region.entry);
+        let block = ir::parent(cell.value).unwrap_or(self.given.region.entry);
         if let Some(k) = flow.within.get(&block).copied() {
             let mut e = self.subregion_effect(flow, fx, k)?;
             self.resolve(flow, fx, &mut e, cell.value)?;
@@ -336,7 +336,7 @@ impl Builder<'_> {
             let whole = cell.loops.len() == place.loops.len();
             let place = Place { domain: self.last_of(&place.domain, cell.loops.len())?, ..place };
             let phi = ir::opcode(cell.value) == Some(Op::LLVMPHI);
-            let at = if phi { 0 } else { self.cfg.position(cell.value).1 };
+            let at = if phi { 0 } else { self.given.cfg.position(cell.value).1 };
             let mut e = new_effect(block, at, Out::Cell(cell.value, index), &place, whole);
             self.resolve(flow, fx, &mut e, cell.value)?;
             fx.effects.push(e);
@@ -346,7 +346,7 @@ impl Builder<'_> {
         let mut initial: Option<Value> = None;
         let mut done = BTreeSet::new();
         for (value, from) in ir::incoming(cell.value) {
-            if self.excluded.contains(&from) {
+            if self.found.excluded.contains(&from) {
                 continue;
             }
             if let Some(k) = flow.subregion_edge(from, block) {
@@ -372,13 +372,13 @@ impl Builder<'_> {
                 continue;
             }
             let place = self.place(flow, from, ir::terminator(from))?;
-            let back = headed.is_some_and(|l| self.an.loops()[l.0].blocks.contains(&from));
+            let back = headed.is_some_and(|l| self.given.an.loops()[l.0].blocks.contains(&from));
             let domain = if back { place.domain.clone() } else { self.taken(flow, from, block)? };
             let whole = back || domain.is_equal(&place.domain)?;
             let own = ir::parent(value) == Some(from) && ir::opcode(value) != Some(Op::LLVMPHI);
             let at = match (back, own) {
                 (true, _) => usize::MAX,
-                (false, true) => self.cfg.position(value).1,
+                (false, true) => self.given.cfg.position(value).1,
                 // The value is ready at the start; what the block itself assigns must not come between.
                 (false, false) => 0,
             };
@@ -402,7 +402,7 @@ impl Builder<'_> {
         if !ir::int_bits(v).is_some_and(|b| (8..=64).contains(&b)) {
             return Ok(None);
         }
-        let e = self.an.scev(v, self.an.innermost_loop(user));
+        let e = self.given.an.scev(v, self.given.an.innermost_loop(user));
         let place = Place::new(flow.loops.get(&user).cloned().unwrap_or_default(), domain.clone(), Some(v));
         let counter = ir::opcode(v) == Some(Op::LLVMPHI) && matches!(e.kind, ScevKind::AddRec { .. });
         let r = match self.strictly(|me| me.congruent(&e, &place)) {
@@ -510,7 +510,7 @@ impl Builder<'_> {
 
     fn execute(&mut self, flow: &Flow, fx: &mut Effects, e: &mut Effect, v: Value) -> Result<(), Fail> {
         check_body(v)?;
-        e.tree.insert(self.cfg.position(v), v);
+        e.tree.insert(self.given.cfg.position(v), v);
         for o in inputs(v).into_iter().chain(self.subscript_values(v)) {
             self.resolve(flow, fx, e, o)?;
         }
@@ -531,7 +531,7 @@ impl Builder<'_> {
         } else if !ir::computable(v) {
             return Err(Fail::at(type_reason(ir::type_of(v), v), v));
         }
-        e.tree.insert(self.cfg.position(v), v);
+        e.tree.insert(self.given.cfg.position(v), v);
         let from = if phi { ir::incoming(v).into_iter().map(|(x, _)| x).collect() } else { inputs(v) };
         for o in from.into_iter().chain(self.subscript_values(v)) {
             self.resolve(flow, fx, e, o)?;
@@ -547,7 +547,7 @@ impl Builder<'_> {
         }
         let s = &flow.subregions[k];
         let place = self.place(flow, s.head, None)?;
-        let at = ir::terminator(s.head).map_or(0, |t| self.cfg.position(t).1);
+        let at = ir::terminator(s.head).map_or(0, |t| self.given.cfg.position(t).1);
         let mut e = new_effect(s.head, at, Out::Subregion(k), &place, true);
         let conditions = s.head_condition().into_iter();
         for c in conditions.chain(s.blocks.iter().filter_map(|b| ir::branch_condition(*b))) {
@@ -565,7 +565,7 @@ impl Builder<'_> {
         p: Value,
         cell: usize,
     ) -> Result<(), Fail> {
-        let block = ir::parent(p).unwrap_or(self.region.entry);
+        let block = ir::parent(p).unwrap_or(self.given.region.entry);
         if block != flow.subregions[k].exit {
             return Err(Fail::new(RejectReason::ControlFlow, block));
         }
@@ -606,7 +606,7 @@ impl Builder<'_> {
         }
         match ir::opcode(v) {
             Some(Op::LLVMPHI) => Ok(true),
-            Some(Op::LLVMLoad) if self.data_subscripts.contains_key(&v) => Ok(false),
+            Some(Op::LLVMLoad) if self.found.data_subscripts.contains_key(&v) => Ok(false),
             Some(Op::LLVMLoad) => Ok(check_body(v).is_ok() && !fx.written.contains(&base_of(self, v)?)),
             _ if check_body(v).is_err() || is_expensive(v) => Ok(false),
             _ => {

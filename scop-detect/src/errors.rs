@@ -67,7 +67,7 @@ impl Builder<'_> {
                 Err(Fail::at(RejectReason::CheckBeside { blocker, obstacle }, call))
             }
             None => {
-                self.reported.insert(call);
+                self.found.reported.insert(call);
                 Ok(())
             }
         }
@@ -83,11 +83,11 @@ impl Builder<'_> {
             division && ir::constant_int(ir::operand(*v, 1)).is_none_or(|c| c <= 0)
         };
         let open = |b: &Block| {
-            self.an.innermost_loop(*b).is_some_and(|l| {
-                self.inside(l) && self.an.backedge_taken_count(l).kind == ScevKind::CouldNotCompute
+            self.given.an.innermost_loop(*b).is_some_and(|l| {
+                self.inside(l) && self.given.an.backedge_taken_count(l).kind == ScevKind::CouldNotCompute
             })
         };
-        let mut blocks = self.region.blocks.difference(&self.excluded);
+        let mut blocks = self.given.region.blocks.difference(&self.found.excluded);
         blocks.find_map(|b| match ir::instructions(*b).iter().any(divides) {
             true => Some("an integer is divided by one that may be 0"),
             false => open(b).then_some("a loop ends by data"),
@@ -96,7 +96,7 @@ impl Builder<'_> {
 
     /// Whether the device reports what the call does.
     pub fn reports(&self, call: Value) -> bool {
-        ir::may_set_errno(call) || self.reported.contains(&call)
+        ir::may_set_errno(call) || self.found.reported.contains(&call)
     }
 
     /// Whether a check compares a subscript with what is loaded in each iteration, as the length of one
@@ -115,14 +115,14 @@ impl Builder<'_> {
 
     /// Assumes that `condition` holds wherever it is evaluated.
     pub fn check(&mut self, condition: Value, place: &Place) -> Result<(), Stop> {
-        let before = (self.assumed.clone(), self.assumptions.clone());
+        let before = (self.assumed.set.clone(), self.assumed.all.clone());
         match self.condition(condition, place) {
             Ok(fine) => {
                 let bad = place.domain.clone().subtract(fine)?;
                 self.assume(AssumptionKind::ErrorBlock, bad, place, NOTE)
             }
             Err(Stop::Blocker(blocker)) => {
-                (self.assumed, self.assumptions) = before;
+                (self.assumed.set, self.assumed.all) = before;
                 if self.holds_at_ends(condition, place, MAX_DEPTH)? {
                     Ok(())
                 } else {
@@ -174,7 +174,7 @@ impl Builder<'_> {
         let scope = self.scope(condition, place);
         let (mut sides, mut quasi) = (Vec::new(), Vec::new());
         for i in [low, high] {
-            let e = self.an.scev(ir::operand(condition, i), scope);
+            let e = self.given.an.scev(ir::operand(condition, i), scope);
             match self.exact_polynomial(&e, place, &mut quasi)? {
                 Some(p) => sides.push(p),
                 None => return Ok(false),
@@ -223,7 +223,7 @@ impl Builder<'_> {
         place: &Place,
         quasi: &[PwAff],
     ) -> Result<Option<Vec<(Polynomial, isl::Set)>>, Stop> {
-        let known = self.context.clone().intersect(self.assumed.clone())?;
+        let known = self.context.clone().intersect(self.assumed.set.clone())?;
         let mut cases = vec![(p, place.domain.clone().intersect_params(known)?)];
         for (d, function) in quasi.iter().enumerate() {
             let mut next = Vec::new();
@@ -323,12 +323,12 @@ impl Builder<'_> {
                 _ => {
                     self.product_fits(&factors, place)?;
                     let handles: Vec<usize> = factors.iter().map(|i| self.params[*i].scev.handle).collect();
-                    let product = self.an.product(&handles);
+                    let product = self.given.an.product(&handles);
                     self.param(&product)?
                 }
             };
             let c = i64::try_from(c).map_err(|_| Stop::Blocker(c.to_string()))?;
-            sum = sum.add(self.param_aff(index, place.space()?)?.scale(Val::int(&self.ctx, c)?)?)?;
+            sum = sum.add(self.param_aff(index, place.space()?)?.scale(Val::int(&self.given.ctx, c)?)?)?;
         }
         Ok(sum)
     }

@@ -51,16 +51,16 @@ impl Builder<'_> {
         if index < known {
             return Ok(Some(index));
         }
-        let mut bounds = Set::universe(Space::unit(&self.ctx)?)?;
+        let mut bounds = Set::universe(Space::unit(&self.given.ctx)?)?;
         // What enters the context must not rest on assumptions: the context decides which of them are needed.
-        let assumed = std::mem::replace(&mut self.assumed, bounds.clone());
+        let assumed = std::mem::replace(&mut self.assumed.set, bounds.clone());
         for o in ops {
             if let Ok(x) = self.strictly(|me| me.exact(o, &place)) {
                 let p = self.param_aff(index, place.space()?)?;
                 bounds = bounds.intersect(p.ge_set(x)?.params()?)?;
             }
         }
-        self.assumed = assumed;
+        self.assumed.set = assumed;
         self.context = self.context.clone().intersect(bounds)?;
         self.assume_extent(index, ops, &place)?;
         Ok(Some(index))
@@ -72,16 +72,16 @@ impl Builder<'_> {
     fn assume_extent(&mut self, index: usize, ops: &[ScevExpr], place: &Place) -> Result<(), Stop> {
         let mut distances = ops.iter().filter(|o| !matches!(o.kind, ScevKind::Constant(_)));
         let (Some(distance), None) = (distances.next(), distances.next()) else { return Ok(()) };
-        let before = (self.assumed.clone(), self.assumptions.clone());
+        let before = (self.assumed.set.clone(), self.assumed.all.clone());
         let Ok(x) = self.exact(distance, place) else {
-            (self.assumed, self.assumptions) = before;
+            (self.assumed.set, self.assumed.all) = before;
             return Ok(());
         };
         let involved = (0..x.dim(DimType::Param)?)
             .map(|d| x.involves_dims(DimType::Param, d, 1))
             .collect::<isl::Result<Vec<bool>>>()?;
         if involved.iter().filter(|i| **i).count() < 2 {
-            (self.assumed, self.assumptions) = before;
+            (self.assumed.set, self.assumed.all) = before;
             return Ok(());
         }
         let same = self.param_aff(index, place.space()?)?.eq_set(x)?.params()?;
@@ -121,7 +121,7 @@ impl Builder<'_> {
     /// The first of `ops` that no other one exceeds in any iteration of `raws`.
     fn largest(&mut self, ops: &[ScevExpr], raws: &[&Raw]) -> Result<Option<Polynomial>, Stop> {
         let outside = self.before_region(None)?;
-        let known = self.context.clone().intersect(self.assumed.clone())?;
+        let known = self.context.clone().intersect(self.assumed.set.clone())?;
         'candidates: for candidate in ops {
             let Ok(x) = self.strictly(|me| me.exact(candidate, &outside)) else { continue };
             let Some(value) = self.as_polynomial(&x)? else { continue };
@@ -176,7 +176,7 @@ impl Builder<'_> {
         let [only] = &quasi[before..] else { return Ok(p) };
         let counted = only.clone().gist(self.known_at(place)?)?;
         let own = Polynomial::iter(place.dims() + before);
-        if p != own || self.strict || counted.involves_dims(DimType::In, 0, place.dims() as u32)? {
+        if p != own || self.mode.strict || counted.involves_dims(DimType::In, 0, place.dims() as u32)? {
             return Ok(p);
         }
         match self.named_quotient(e, place)? {
@@ -228,7 +228,7 @@ impl Builder<'_> {
         }
         let function = self.affine_function(&rest, place, quasi)?.ok_or_else(blocked)?;
         let by = i64::try_from(c).map_err(|_| blocked())?;
-        quasi.push(function.scale_down(isl::Val::int(&self.ctx, by)?)?.floor()?);
+        quasi.push(function.scale_down(isl::Val::int(&self.given.ctx, by)?)?.floor()?);
         Ok(&whole + &Polynomial::iter(place.dims() + quasi.len() - 1))
     }
 
@@ -245,14 +245,14 @@ impl Builder<'_> {
             // A signed division that scalar evolution takes for a black box is one of unsigned numbers where
             // nothing is negative.
             let Some((v, by)) = rounded(e) else { return Ok(None) };
-            let dividend = self.an.scev(ir::operand(v, 0), self.scope(v, place));
+            let dividend = self.given.an.scev(ir::operand(v, 0), self.scope(v, place));
             match self.is_invariant(&dividend) {
                 true => {
                     let x = self.exact(&dividend, place)?;
                     let negative = x.lt_set(self.constant(0, place)?)?;
                     let note = format!("{} is not negative", self.describe(&dividend));
                     self.assume(AssumptionKind::NonNegative, negative, place, &note)?;
-                    self.an.quotient(dividend.handle, by as u64)
+                    self.given.an.quotient(dividend.handle, by as u64)
                 }
                 false => return Ok(None),
             }
@@ -285,9 +285,12 @@ impl Builder<'_> {
             if !is_named.map_or(Ok(false), |at| domain.involves_dims(DimType::Param, at, 1))? {
                 continue;
             }
-            let space = Space::params_named(&self.ctx, [name.as_str()])?;
-            let other =
-                Set::universe(space)?.upper_bound_val(DimType::Param, 0, isl::Val::int(&self.ctx, 0)?)?;
+            let space = Space::params_named(&self.given.ctx, [name.as_str()])?;
+            let other = Set::universe(space)?.upper_bound_val(
+                DimType::Param,
+                0,
+                isl::Val::int(&self.given.ctx, 0)?,
+            )?;
             if !domain.clone().intersect_params(other)?.is_empty()? {
                 continue;
             }
@@ -333,7 +336,7 @@ impl Builder<'_> {
             Some((x, by)) => (x.clone(), by, true),
             None => match rounded(&e) {
                 // Of the iteration that the region is in, where the division lies in a loop around it.
-                Some((v, by)) => (self.an.scev(ir::operand(v, 0), self.scope(v, &place)), by, false),
+                Some((v, by)) => (self.given.an.scev(ir::operand(v, 0), self.scope(v, &place)), by, false),
                 None => return Ok(None),
             },
         };
@@ -349,7 +352,7 @@ impl Builder<'_> {
         let p = self.param_aff(index, place.space()?)?;
         let zero = self.constant(0, &place)?;
         let least = self.scale(p.clone(), i128::from(by))?;
-        let most = least.clone().add_constant(isl::Val::int(&self.ctx, by - 1)?)?;
+        let most = least.clone().add_constant(isl::Val::int(&self.given.ctx, by - 1)?)?;
         let mut between = least.le_set(x.clone())?.intersect(most.ge_set(x.clone())?)?;
         between = between.intersect(p.clone().ge_set(self.constant(1, &place)?)?)?;
         let small = x.clone().lt_set(self.constant(i128::from(by), &place)?)?;

@@ -31,17 +31,17 @@ impl Builder<'_> {
         for raw in raws {
             let bytes = ir::elem_type(ir::accessed_type(raw.inst)).map(|t| t.bytes());
             let own = bytes.and_then(|bytes| Residue::new(&raw.offset, bytes, |s| constants(raw, s)));
-            let joined = match self.residues.get(&raw.inst) {
+            let joined = match self.found.residues.get(&raw.inst) {
                 Some((_, before)) => before.and_then(|before| before.join(own?)),
                 None => own,
             };
-            self.residues.insert(raw.inst, (base, joined));
+            self.found.residues.insert(raw.inst, (base, joined));
         }
     }
 
     /// Whether two instructions access different bytes of each period.
     pub fn in_other_bytes(&self, x: Value, y: Value) -> bool {
-        match (self.residues.get(&x), self.residues.get(&y)) {
+        match (self.found.residues.get(&x), self.found.residues.get(&y)) {
             (Some((p, Some(x))), Some((q, Some(y)))) => p == q && x.is_apart_from(*y),
             _ => false,
         }
@@ -53,7 +53,7 @@ impl Builder<'_> {
         let apart = |x: Value, y: Value| {
             !(stores(x) || stores(y))
                 || self.in_other_bytes(x, y)
-                || !self.an.may_alias_accesses((base, Some(x)), (base, Some(y)))
+                || !self.given.an.may_alias_accesses((base, Some(x)), (base, Some(y)))
         };
         let groups: Vec<&Vec<usize>> = widths.values().collect();
         groups.iter().enumerate().all(|(n, group)| {

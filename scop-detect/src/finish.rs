@@ -93,7 +93,7 @@ impl Builder<'_> {
     ) -> Result<Scop, Fail> {
         let alias_checks = self.alias_checks(&drafts, &arrays);
         let invariant_loads = self.invariant_loads(&stores(&drafts, &arrays));
-        self.assumptions = self.needed_assumptions()?;
+        self.assumed.all = self.needed_assumptions()?;
         self.refuse_trivial(&drafts)?;
         let mut looked = self.looked_at(&drafts, &arrays)?;
         let mut rounded = self.rounded_from(&drafts, &arrays)?;
@@ -102,7 +102,7 @@ impl Builder<'_> {
             d.statement.domain = assumed_domain(d.statement.domain.clone(), &known)?;
         }
         self.drop_unused(&drafts, &arrays, &mut looked, &mut rounded)?;
-        let space = Space::params_named(&self.ctx, self.params.iter().map(|p| p.name.as_str()))?;
+        let space = Space::params_named(&self.given.ctx, self.params.iter().map(|p| p.name.as_str()))?;
         let mut arrays = arrays;
         let (known, context) = (tidy_set(known, &space)?, tidy_set(self.context.clone(), &space)?);
         for d in &mut drafts {
@@ -126,21 +126,21 @@ impl Builder<'_> {
                 d.statement.running = Some(r);
             }
         }
-        let schedule = original_schedule(&self.ctx, &drafts)?;
+        let schedule = original_schedule(&self.given.ctx, &drafts)?;
         let reordered = self.reordered(&drafts);
         let statements: Vec<Statement> = drafts.into_iter().map(|d| d.statement).collect();
         let in_place = self.in_place(&alias_checks, &arrays, &statements, &schedule, &known);
         self.check_numbers(&rounded, &arrays, &statements, (&schedule, &known))?;
-        let loops: Vec<_> = (0..self.an.loops().len())
+        let loops: Vec<_> = (0..self.given.an.loops().len())
             .filter(|l| self.inside(LoopId(*l)))
-            .map(|l| self.an.loops()[l].location.clone().map(loc))
+            .map(|l| self.given.an.loops()[l].location.clone().map(loc))
             .collect();
-        let location = loops.first().cloned().flatten().or_else(|| block_location(self.region.entry));
-        let mut assumptions = std::mem::take(&mut self.assumptions);
+        let location = loops.first().cloned().flatten().or_else(|| block_location(self.given.region.entry));
+        let mut assumptions = std::mem::take(&mut self.assumed.all);
         for a in &mut assumptions {
             a.set = tidy_set(a.set.clone(), &space)?;
         }
-        let mut ranges = std::mem::take(&mut self.ranges);
+        let mut ranges = std::mem::take(&mut self.assumed.products);
         for r in &mut ranges {
             r.executed = tidy_set(r.executed.clone(), &space)?;
             for f in r.terms.iter_mut().flat_map(ProductTerm::functions_mut) {
@@ -149,7 +149,7 @@ impl Builder<'_> {
         }
         let roundings = self.roundings(rounded, &looked, &space)?;
         let inspections = self.inspections(looked, &space)?;
-        let promised = self.promised.iter().copied().collect();
+        let promised = self.found.promised.iter().copied().collect();
         // Whether one array may stand for two was asked of the model's order only.
         let in_place = if reordered.is_empty() { in_place } else { Vec::new() };
         let scop = Scop {
@@ -178,7 +178,7 @@ impl Builder<'_> {
             reordered,
             long: false,
             loops,
-            ctx: self.ctx.clone(),
+            ctx: self.given.ctx.clone(),
         };
         verify(&scop).map_err(|e| Fail { reason: not_valid(e, &scop), block: None, location: None })?;
         Ok(scop)
@@ -188,9 +188,11 @@ impl Builder<'_> {
     fn reordered(&self, drafts: &[Draft]) -> Vec<Reordered> {
         let mut nests: BTreeMap<usize, Reordered> = BTreeMap::new();
         for (n, d) in drafts.iter().enumerate() {
-            let Some(first) = d.loops.iter().position(|l| self.an.loops()[l.0].points) else { continue };
+            let Some(first) = d.loops.iter().position(|l| self.given.an.loops()[l.0].points) else {
+                continue;
+            };
             // Where the mark of the last one is gone, all may have been in another order.
-            let last = d.loops.iter().rposition(|l| self.an.loops()[l.0].last_of_points);
+            let last = d.loops.iter().rposition(|l| self.given.an.loops()[l.0].last_of_points);
             let last = last.filter(|l| *l >= first).unwrap_or(d.loops.len() - 1);
             let statements = Vec::new();
             let nest = nests.entry(d.loops[first].0).or_insert(Reordered { first, last, statements });
@@ -234,7 +236,7 @@ impl Builder<'_> {
                     _ => {}
                 }
             }
-            let first = &self.inspections[..rounding.behind];
+            let first = &self.found.inspections[..rounding.behind];
             let behind = looked.iter().filter(|l| first.iter().any(|i| i.low == l.low)).count();
             let Rounded { bits, signed, saturates, display, .. } = rounding;
             roundings.push(Rounding { terms, bits, signed, saturates, low, high, behind, display });
@@ -245,11 +247,11 @@ impl Builder<'_> {
     /// The region, its blocks in reverse postorder.
     fn handles(&self) -> Region {
         let block = |b: &ir::Block| ir::handle_of_block(*b);
-        let mut blocks: Vec<_> = self.region.blocks.iter().collect();
-        blocks.sort_by_key(|b| self.cfg.id(**b));
+        let mut blocks: Vec<_> = self.given.region.blocks.iter().collect();
+        blocks.sort_by_key(|b| self.given.cfg.id(**b));
         Region {
-            entry: block(&self.region.entry),
-            exit: block(&self.region.exit),
+            entry: block(&self.given.region.entry),
+            exit: block(&self.given.region.exit),
             blocks: blocks.into_iter().map(block).collect(),
         }
     }
@@ -275,7 +277,7 @@ impl Builder<'_> {
                     let with = |(y, wy): &(Value, bool)| {
                         (*wx || *wy)
                             && !self.in_other_bytes(*x, *y)
-                            && self.an.may_alias_accesses((p, Some(*x)), (q, Some(*y)))
+                            && self.given.an.may_alias_accesses((p, Some(*x)), (q, Some(*y)))
                     };
                     touching[b].iter().any(with)
                 });
@@ -289,7 +291,7 @@ impl Builder<'_> {
 
     /// The assumptions without those that the context and the others imply.
     fn needed_assumptions(&mut self) -> Result<Vec<Assumption>, Fail> {
-        let mut all = std::mem::take(&mut self.assumptions);
+        let mut all = std::mem::take(&mut self.assumed.all);
         let mut i = 0;
         while i < all.len() {
             let mut others = self.context.clone();
@@ -352,17 +354,17 @@ impl Builder<'_> {
             {
                 if p.inspected && !found {
                     let reason = RejectReason::Subscript { array: p.display.clone(), blocker: p.display };
-                    return Err(Fail::new(reason, self.region.entry));
+                    return Err(Fail::new(reason, self.given.region.entry));
                 }
                 kept.push(p);
                 continue;
             }
-            let id = isl::Id::new(&self.ctx, &p.name)?;
+            let id = isl::Id::new(&self.given.ctx, &p.name)?;
             let at = self.context.find_dim_by_id(DimType::Param, &id)?;
             if at >= 0 {
                 self.context = self.context.clone().project_out(DimType::Param, at as u32, 1)?;
             }
-            for a in &mut self.assumptions {
+            for a in &mut self.assumed.all {
                 let at = a.set.find_dim_by_id(DimType::Param, &id)?;
                 if at >= 0 {
                     a.set = a.set.clone().project_out(DimType::Param, at as u32, 1)?;
@@ -381,7 +383,7 @@ impl Builder<'_> {
         arrays: &[Array],
         (looked, rounded): (&[Looked], &[RoundedFrom]),
     ) -> Result<bool, Fail> {
-        let id = isl::Id::new(&self.ctx, name)?;
+        let id = isl::Id::new(&self.given.ctx, name)?;
         let in_set = |s: &isl::Set| -> isl::Result<bool> {
             let at = s.find_dim_by_id(DimType::Param, &id)?;
             Ok(at >= 0 && s.involves_dims(DimType::Param, at as u32, 1)?)
@@ -391,13 +393,13 @@ impl Builder<'_> {
             Ok(at >= 0 && f.involves_dims(DimType::Param, at as u32, 1)?)
         };
         let mut used = false;
-        for r in &mut self.ranges {
+        for r in &mut self.assumed.products {
             used |= in_set(&r.executed)?;
             for f in r.terms.iter_mut().flat_map(ProductTerm::functions_mut) {
                 used |= in_pwa(f)?;
             }
         }
-        for set in self.assumptions.iter().map(|a| &a.set).chain(looked.iter().map(|l| &l.elements)) {
+        for set in self.assumed.all.iter().map(|a| &a.set).chain(looked.iter().map(|l| &l.elements)) {
             used |= in_set(set)?;
         }
         for a in arrays.iter().flat_map(|a| a.sizes.iter().flatten().chain(&a.shift)) {
@@ -431,7 +433,7 @@ impl Builder<'_> {
     /// The context and those assumptions that are one polyhedron.
     fn known_at_run_time(&self) -> Result<Set, Fail> {
         let mut known = self.context.clone();
-        for a in &self.assumptions {
+        for a in &self.assumed.all {
             if a.set.n_basic_set()? == 1 {
                 known = known.intersect(a.set.clone())?;
             }

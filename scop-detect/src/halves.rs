@@ -34,7 +34,7 @@ impl Builder<'_> {
         let narrowed = ir::uses(v).into_iter().map(|(user, _)| user).find(|user| {
             ir::opcode(*user) == Some(Op::LLVMTrunc) && ir::int_bits(*user) == Some(e.bits + 1)
         })?;
-        Some(self.an.scev(narrowed, None))
+        Some(self.given.an.scev(narrowed, None))
     }
 }
 

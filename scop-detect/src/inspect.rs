@@ -46,7 +46,7 @@ impl Builder<'_> {
     /// if it can't be inspected, or isn't.
     pub fn inspected_values(&mut self, flow: &Flow, load: Value, place: &Place) -> Result<Option<Set>, Fail> {
         let Some(n) = self.inspection(flow, load)? else { return Ok(None) };
-        let ends = (self.inspections[n].low.clone(), self.inspections[n].high.clone());
+        let ends = (self.found.inspections[n].low.clone(), self.found.inspections[n].high.clone());
         self.between_ends(load, place, ends)
     }
 
@@ -74,22 +74,22 @@ impl Builder<'_> {
 
     /// Which inspection looks at a load.
     fn inspection(&mut self, flow: &Flow, load: Value) -> Result<Option<usize>, Fail> {
-        if let Some(n) = self.inspections.iter().position(|i| i.loads.contains(&load)) {
+        if let Some(n) = self.found.inspections.iter().position(|i| i.loads.contains(&load)) {
             return Ok(Some(n));
         }
         let Some(bits) = ir::int_bits(load).filter(|bits| matches!(bits, 8 | 16 | 32 | 64)) else {
             return Ok(None);
         };
-        if !self.inspecting || ir::opcode(load) != Some(Op::LLVMLoad) || !self.defined_inside(load) {
+        if !self.mode.inspecting || ir::opcode(load) != Some(Op::LLVMLoad) || !self.defined_inside(load) {
             return Ok(None);
         }
         let (Ok(base), Some(place)) = (base_of(self, load), self.place_of(flow, load)) else {
             return Ok(None);
         };
         // A load that chooses its own element is never known before.
-        let inspecting = std::mem::replace(&mut self.inspecting, false);
+        let inspecting = std::mem::replace(&mut self.mode.inspecting, false);
         let fine = self.trial(|me| me.data_dependent_access(flow, load, base, place));
-        self.inspecting = inspecting;
+        self.mode.inspecting = inspecting;
         if !fine?.works() {
             return Ok(None);
         }
@@ -101,16 +101,16 @@ impl Builder<'_> {
             let alike = i.base == base && i.bits == bits && !i.member && !member && !rounded;
             (alike && own.iter().all(|before| *before < n)).then_some(n)
         };
-        if let Some(n) = self.inspections.iter().enumerate().find_map(known) {
-            self.inspections[n].loads.push(load);
+        if let Some(n) = self.found.inspections.iter().enumerate().find_map(known) {
+            self.found.inspections[n].loads.push(load);
             return Ok(Some(n));
         }
-        if self.inspections.len() >= MAX_INSPECTIONS {
+        if self.found.inspections.len() >= MAX_INSPECTIONS {
             return Ok(None);
         }
         let display = self.name_of(base);
         let (low, high) = self.new_ends(load, bits, &display)?;
-        self.inspections.push(Inspected {
+        self.found.inspections.push(Inspected {
             base,
             bits,
             member,
@@ -120,14 +120,14 @@ impl Builder<'_> {
             display,
             distinct: false,
         });
-        Ok(Some(self.inspections.len() - 1))
+        Ok(Some(self.found.inspections.len() - 1))
     }
 
     /// Two parameters of which the first is not above the second.
     pub fn new_ends(&mut self, of: Value, bits: u32, display: &str) -> Result<(String, String), Fail> {
         let (low, high) =
             (self.new_inspected(of, bits, "min", display)?, self.new_inspected(of, bits, "max", display)?);
-        let space = isl::Space::params_named(&self.ctx, [low.as_str(), high.as_str()])?;
+        let space = isl::Space::params_named(&self.given.ctx, [low.as_str(), high.as_str()])?;
         let least = self.param_aff(self.params.len() - 2, space.clone())?;
         let largest = self.param_aff(self.params.len() - 1, space)?;
         self.context = self.context.clone().intersect(least.le_set(largest)?.params()?)?;
@@ -138,7 +138,7 @@ impl Builder<'_> {
     fn is_rounded(&self, load: Value) -> bool {
         let (mut work, mut seen) = (self.subscript_values(load), BTreeSet::new());
         while let Some(v) = work.pop() {
-            if self.roundings.iter().any(|r| r.value == v) {
+            if self.found.roundings.iter().any(|r| r.value == v) {
                 return true;
             }
             if self.defined_inside(v) && seen.insert(v) {
@@ -154,12 +154,14 @@ impl Builder<'_> {
     /// The inspections that the element of a load depends on.
     fn inspected_by(&self, load: Value) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();
-        for c in self.data_subscripts.get(&load).into_iter().flatten() {
+        for c in self.found.data_subscripts.get(&load).into_iter().flatten() {
             let mut work = vec![c.value];
             while let Some(v) = work.pop() {
-                match self.inspections.iter().position(|i| i.loads.contains(&v)) {
+                match self.found.inspections.iter().position(|i| i.loads.contains(&v)) {
                     Some(n) if found.insert(n) => {
-                        work.extend(self.inspections[n].loads.iter().flat_map(|l| self.subscript_values(*l)));
+                        work.extend(
+                            self.found.inspections[n].loads.iter().flat_map(|l| self.subscript_values(*l)),
+                        );
                     }
                     Some(_) => {}
                     None if self.defined_inside(v) && ir::opcode(v) != Some(Op::LLVMPHI) => {
@@ -175,22 +177,22 @@ impl Builder<'_> {
     /// A parameter that is found by inspection.
     fn new_inspected(&mut self, load: Value, bits: u32, end: &str, array: &str) -> Result<String, Fail> {
         let name = self.fresh_name(&format!("{array}_{end}"), "inspected");
-        let space = isl::Space::params_named(&self.ctx, [name.as_str()])?;
+        let space = isl::Space::params_named(&self.given.ctx, [name.as_str()])?;
         let (low, high) = match bits {
             64 => (-WIDE_BOUND, WIDE_BOUND),
             bits => (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1),
         };
         let range = Set::universe(space)?
-            .lower_bound_val(DimType::Param, 0, isl::Val::int(&self.ctx, low)?)?
-            .upper_bound_val(DimType::Param, 0, isl::Val::int(&self.ctx, high)?)?;
+            .lower_bound_val(DimType::Param, 0, isl::Val::int(&self.given.ctx, low)?)?
+            .upper_bound_val(DimType::Param, 0, isl::Val::int(&self.given.ctx, high)?)?;
         self.context = self.context.clone().intersect(range)?;
-        let scope = ir::parent(load).and_then(|b| self.an.innermost_loop(b));
+        let scope = ir::parent(load).and_then(|b| self.given.an.innermost_loop(b));
         let which = if end == "min" { "least" } else { "largest" };
         self.params.push(ParamEntry {
             name: name.clone(),
             display: format!("the {which} value of {array}"),
             bits,
-            scev: self.an.scev(load, scope),
+            scev: self.given.an.scev(load, scope),
             inspected: true,
         });
         Ok(name)
@@ -198,9 +200,9 @@ impl Builder<'_> {
 
     /// Whether bounds are the ends of an inspection.
     pub fn is_inspected(&self, values: &Set) -> Result<bool, Fail> {
-        let rounded = self.roundings.iter().flat_map(|r| [&r.low, &r.high]);
-        for end in self.inspections.iter().flat_map(|i| [&i.low, &i.high]).chain(rounded) {
-            let at = values.find_dim_by_id(DimType::Param, &isl::Id::new(&self.ctx, end)?)?;
+        let rounded = self.found.roundings.iter().flat_map(|r| [&r.low, &r.high]);
+        for end in self.found.inspections.iter().flat_map(|i| [&i.low, &i.high]).chain(rounded) {
+            let at = values.find_dim_by_id(DimType::Param, &isl::Id::new(&self.given.ctx, end)?)?;
             if at >= 0 && values.involves_dims(DimType::Param, at as u32, 1)? {
                 return Ok(true);
             }
@@ -215,7 +217,7 @@ impl Builder<'_> {
         let negative = values.clone().upper_bound_val(
             DimType::Set,
             place.dims() as u32,
-            isl::Val::int(&self.ctx, -1)?,
+            isl::Val::int(&self.given.ctx, -1)?,
         )?;
         let note = format!("{what} is not negative");
         match self.assume(AssumptionKind::NonNegative, negative, &extended, &note) {
@@ -231,7 +233,7 @@ impl Builder<'_> {
         let accesses =
             || drafts.iter().flat_map(|d| d.statement.accesses.iter().map(move |a| (&d.statement.domain, a)));
         let mut all = Vec::new();
-        for i in &self.inspections {
+        for i in &self.found.inspections {
             let mut found: Option<(ArrayId, Set)> = None;
             for (domain, a) in accesses() {
                 let AccessValue::Instruction(v) = a.value else { continue };

@@ -90,7 +90,7 @@ impl Builder<'_> {
     /// The places that the region takes for unwritten. `writes` are the stores to each array.
     pub fn invariant_loads(&self, writes: &[(ArrayId, Value, Value)]) -> Vec<InvariantLoad> {
         let mut places: Vec<(Value, InvariantLoad)> = Vec::new();
-        for Known { load, before } in self.invariant_loads.within(self) {
+        for Known { load, before } in self.given.invariant_loads.within(self) {
             let Some(address) = ir::address(*before) else { continue };
             let at = places.iter().position(|(v, _)| v == before).unwrap_or_else(|| {
                 let bytes = if ir::is_pointer(*before) { 64 } else { ir::int_bits(*before).unwrap_or(64) }
@@ -104,7 +104,8 @@ impl Builder<'_> {
             });
             let arrays = &mut places[at].1.arrays;
             for (array, base, store) in writes {
-                let clash = || self.an.may_alias_accesses((*base, Some(*store)), (address, Some(*load)));
+                let clash =
+                    || self.given.an.may_alias_accesses((*base, Some(*store)), (address, Some(*load)));
                 if !arrays.contains(array) && clash() {
                     arrays.push(*array);
                 }

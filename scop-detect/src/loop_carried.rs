@@ -28,11 +28,11 @@ impl Builder<'_> {
     /// loop that is started from an outer one and copied back to it, or a value that each iteration of an
     /// outer loop leaves behind and of which the last one is used.
     pub fn join_cells(&self, drafts: &mut Vec<Draft>, arrays: &mut Vec<Array>, known: &Set) {
-        let end = self.ctx.operations() + OPERATIONS;
+        let end = self.given.ctx.operations() + OPERATIONS;
         loop {
-            let left = end.saturating_sub(self.ctx.operations());
+            let left = end.saturating_sub(self.given.ctx.operations());
             // A failure, of the budget for instance, leaves the cells as they are.
-            let joined = self.ctx.with_budget(left.max(1), || self.joined(drafts, arrays, known));
+            let joined = self.given.ctx.with_budget(left.max(1), || self.joined(drafts, arrays, known));
             let Ok(Some((kept, gone, new))) = joined else { return };
             let copies: Vec<bool> =
                 drafts.iter().map(|d| is_copy_between(&d.statement, kept, gone)).collect();
@@ -91,8 +91,8 @@ impl Builder<'_> {
         let (x, y) = (&arrays[kept.0], &arrays[gone.0]);
         let (fewer, more) = (x.dims() as u32, y.dims() as u32);
         let mut all = Vec::new();
-        let (mut old, mut new) = (Flow::new(&self.ctx)?, Flow::new(&self.ctx)?);
-        let mut copies = UnionSet::empty(&self.ctx)?;
+        let (mut old, mut new) = (Flow::new(&self.given.ctx)?, Flow::new(&self.given.ctx)?);
+        let mut copies = UnionSet::empty(&self.given.ctx)?;
         for s in drafts.iter().map(|d| &d.statement) {
             let between = is_copy_between(s, kept, gone);
             if between {
@@ -121,7 +121,7 @@ impl Builder<'_> {
             }
             all.push(accesses);
         }
-        let schedule = original_schedule(&self.ctx, drafts)?;
+        let schedule = original_schedule(&self.given.ctx, drafts)?;
         let (old, new) = (old.compute(&schedule)?, new.compute(&schedule)?);
         // What a copy gave is what it read.
         let given = old.clone().intersect_domain(copies.clone())?;

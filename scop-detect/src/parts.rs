@@ -82,19 +82,19 @@ impl Builder<'_> {
             Ok(shaped) => !shaped.likely,
             Err(f) => matches!(f.reason, RejectReason::Subscript { .. } | RejectReason::ElementType { .. }),
         };
-        if (whole.is_ok() && !before.0.is_subset(&self.assumed)? || shapeless)
+        if (whole.is_ok() && !before.0.is_subset(&self.assumed.set)? || shapeless)
             && let Some(part) = self.at_a_distance(base, raws, before.clone(), whole.as_ref().ok())?
         {
             return Ok(vec![part]);
         }
-        let conditional = whole.is_ok() && !before.0.is_subset(&self.assumed)?;
+        let conditional = whole.is_ok() && !before.0.is_subset(&self.assumed.set)?;
         if (conditional || shapeless)
             && let Some(part) = self.spelled(base, raws, before.clone(), shapeless)?
         {
             return Ok(vec![part]);
         }
         // Regions that are only tried together can do without each other.
-        if shapeless && !self.region.joined {
+        if shapeless && !self.given.region.joined {
             let after = self.assumed_so_far();
             self.restore(before.clone());
             if let Some(parts) = self.parts(base, raws, whole.is_ok())? {
@@ -138,7 +138,7 @@ impl Builder<'_> {
                 return Ok(None);
             }
         };
-        let free = before.0.is_subset(&self.assumed)? && self.ranges.len() == before.2.len();
+        let free = before.0.is_subset(&self.assumed.set)? && self.assumed.products.len() == before.2.len();
         let better = match whole {
             None => true,
             Some(_) if free => true,
@@ -146,14 +146,15 @@ impl Builder<'_> {
             // The same condition, or a weaker one, keeps the program's rows; so does none but that rows have
             // elements, where there was another one.
             Some(whole) => {
-                let weaker = after.0.is_subset(&self.assumed)? && !self.assumed.is_subset(&after.0)?;
+                let weaker =
+                    after.0.is_subset(&self.assumed.set)? && !self.assumed.set.is_subset(&after.0)?;
                 let all_rows = |assumed: &isl::Set, shaped: &Shaped| -> isl::Result<bool> {
                     let known = before.0.clone().intersect(self.context.clone())?;
                     rows_with_elements(shaped, &known)?.is_subset(assumed)
                 };
                 weaker
-                    || self.ranges.len() == before.2.len()
-                        && all_rows(&self.assumed, &part.shaped)?
+                    || self.assumed.products.len() == before.2.len()
+                        && all_rows(&self.assumed.set, &part.shaped)?
                         && !all_rows(&after.0, whole)?
             }
         };
@@ -176,7 +177,7 @@ impl Builder<'_> {
     fn counted_rows(&self, shaped: &Shaped) -> isl::Result<bool> {
         for size in shaped.sizes.iter().flatten() {
             for p in self.params.iter().filter(|p| matches!(p.scev.kind, ScevKind::AddRec { .. })) {
-                let id = isl::Id::new(&self.ctx, &p.name)?;
+                let id = isl::Id::new(&self.given.ctx, &p.name)?;
                 let at = size.space()?.find_dim_by_id(isl::DimType::Param, &id)?;
                 if at >= 0 && size.involves_dims(isl::DimType::Param, at as u32, 1)? {
                     return Ok(true);
@@ -212,8 +213,8 @@ impl Builder<'_> {
         let own: Vec<Raw> = raws.iter().map(|r| Raw { offset: &r.offset - &first, ..r.clone() }).collect();
         if let Ok(shaped) = self.shape(base, &own)
             && least % i128::from(shaped.elem.bytes()) == 0
-            && whole.0.is_subset(&self.assumed)?
-            && !self.assumed.is_subset(&whole.0)?
+            && whole.0.is_subset(&self.assumed.set)?
+            && !self.assumed.set.is_subset(&whole.0)?
         {
             return Ok(Some(Part { shaped, shift: Some(shift), accesses: (0..raws.len()).collect() }));
         }
@@ -252,8 +253,8 @@ impl Builder<'_> {
         match tried {
             Ok(shaped)
                 if no_other && shaped.likely
-                    || self.ranges.len() == before.2.len()
-                        && self.natural(before.0.clone())?.is_subset(&self.assumed)? =>
+                    || self.assumed.products.len() == before.2.len()
+                        && self.natural(before.0.clone())?.is_subset(&self.assumed.set)? =>
             {
                 return Ok(Some(Part { shaped, shift: None, accesses: (0..raws.len()).collect() }));
             }
@@ -300,7 +301,7 @@ impl Builder<'_> {
 
     /// The product of parameter `p` and dimension `d` of a place, if that has few values.
     fn multiples_of(&self, p: usize, d: usize, place: &Place) -> isl::Result<Option<PwAff>> {
-        let val = |n| isl::Val::int(&self.ctx, n);
+        let val = |n| isl::Val::int(&self.given.ctx, n);
         let dim = d as u32;
         let few = isl::Set::universe(place.space()?)?
             .lower_bound_val(isl::DimType::Set, dim, val(0)?)?
@@ -327,7 +328,8 @@ impl Builder<'_> {
     fn natural(&self, params: isl::Set) -> isl::Result<isl::Set> {
         let mut all = params.intersect(self.context.clone())?;
         for p in 0..all.dim(isl::DimType::Param)? {
-            let own = all.clone().lower_bound_val(isl::DimType::Param, p, isl::Val::int(&self.ctx, 0)?)?;
+            let own =
+                all.clone().lower_bound_val(isl::DimType::Param, p, isl::Val::int(&self.given.ctx, 0)?)?;
             if !own.is_empty()? {
                 all = own;
             }
@@ -336,11 +338,11 @@ impl Builder<'_> {
     }
 
     fn assumed_so_far(&self) -> Assumed {
-        (self.assumed.clone(), self.assumptions.clone(), self.ranges.clone())
+        (self.assumed.set.clone(), self.assumed.all.clone(), self.assumed.products.clone())
     }
 
     fn restore(&mut self, assumed: Assumed) {
-        (self.assumed, self.assumptions, self.ranges) = assumed;
+        (self.assumed.set, self.assumed.all, self.assumed.products) = assumed;
     }
 
     /// The arrays at different shifts, if all have shapes that are mostly right. What has one shape that is
@@ -403,12 +405,13 @@ impl Builder<'_> {
                 [p] => p,
                 _ => {
                     let handles: Vec<_> = factors.iter().map(|p| self.params[*p].scev.handle).collect();
-                    let product = self.an.product(&handles);
+                    let product = self.given.an.product(&handles);
                     self.param(&product)?
                 }
             };
             let factor = i64::try_from(c).map_err(|_| blocked())?;
-            let term = self.param_aff(value, place.space()?)?.scale(isl::Val::int(&self.ctx, factor)?)?;
+            let term =
+                self.param_aff(value, place.space()?)?.scale(isl::Val::int(&self.given.ctx, factor)?)?;
             sum = sum.add(term)?;
         }
         Ok(Some(sum.project_domain_on_params()?))

@@ -102,7 +102,7 @@ impl Builder<'_> {
         if ir::opcode(v) != Some(Op::LLVMLoad) {
             return None;
         }
-        let address = self.an.scev(ir::address(v)?, None);
+        let address = self.given.an.scev(ir::address(v)?, None);
         match &address.kind {
             ScevKind::Add(terms) => match &terms[..] {
                 [ScevExpr { kind: ScevKind::Constant(c), .. }, base] => {
@@ -127,7 +127,7 @@ impl Builder<'_> {
         let (Err(Stop::Blocker(_)), Some(shift)) = (&affine, shift) else {
             return self.affine_polynomial(e, place, quasi);
         };
-        let x = self.an.scev(ir::operand(v, 0), self.scope(v, place));
+        let x = self.given.an.scev(ir::operand(v, 0), self.scope(v, place));
         let before = quasi.len();
         let p = self.polynomial(&x, place, quasi)?;
         if quasi.len() > before {
@@ -163,12 +163,12 @@ impl Builder<'_> {
         }
         for (p, factor) in pitches {
             let (entry, divisor) = (self.params[p].clone(), factor as u64);
-            let quotient = self.an.quotient(entry.scev.handle, divisor);
+            let quotient = self.given.an.quotient(entry.scev.handle, divisor);
             let Ok(q) = self.param(&quotient) else { continue };
             let note = format!("{} is a multiple of {factor} bytes", entry.display);
             let place = self.before_region(None)?;
             let elements =
-                self.param_aff(q, place.space()?)?.scale(isl::Val::int(&self.ctx, factor as i64)?)?;
+                self.param_aff(q, place.space()?)?.scale(isl::Val::int(&self.given.ctx, factor as i64)?)?;
             let same = self.param_aff(p, place.space()?)?.eq_set(elements)?.params()?;
             self.assume_params(AssumptionKind::Delinearization, same, at, &note)?;
             let pitch = Polynomial::param(q).scale(factor);

@@ -38,7 +38,9 @@ impl Builder<'_> {
             let access = &s.accesses[*a];
             let chosen = access.within.as_ref().is_some_and(|w| !w.values.is_empty());
             let update: Option<UpdateOp> = s.update_of(access).map(|u| u.op);
-            chosen && update.is_none() && instruction(access).is_some_and(|v| self.an.promised_apart(l, v))
+            chosen
+                && update.is_none()
+                && instruction(access).is_some_and(|v| self.given.an.promised_apart(l, v))
         };
         if !own.iter().all(promised) {
             return Ok(false);
@@ -48,7 +50,7 @@ impl Builder<'_> {
             let place = outermost_counter(&s.domain)?;
             s.accesses[*a].place = Some(place.set_tuple_name(DimType::Out, &format!("{}_place", array.1))?);
         }
-        self.promised.insert(array.0);
+        self.found.promised.insert(array.0);
         Ok(true)
     }
 }

@@ -144,7 +144,7 @@ impl Builder<'_> {
         note: &str,
     ) -> Result<(), Stop> {
         let blocked = || Stop::Blocker(format!("whether {note}"));
-        let known = self.context.clone().intersect(self.assumed.clone())?;
+        let known = self.context.clone().intersect(self.assumed.set.clone())?;
         let mut domain = place.domain.clone().intersect_params(known.clone())?;
         if let Some(m) = extension(place, quasi)? {
             domain = domain.apply(Map::from_pw_multi_aff(m)?)?;
@@ -152,7 +152,7 @@ impl Builder<'_> {
         if domain.is_empty()? {
             return Ok(());
         }
-        if self.strict || p.is_poisoned() {
+        if self.mode.strict || p.is_poisoned() {
             return Err(blocked());
         }
         let constant = p.constant_term();
@@ -194,15 +194,15 @@ impl Builder<'_> {
         }
         let range = found.range.clone();
         if quasi.is_empty() {
-            self.known_ranges.push(found);
+            self.memo.known_ranges.push(found);
         }
         Ok(range.map_or(Ok(()), |range| self.add_range(range))?)
     }
 
     /// Whether the range of such a sum was found before; what it needs is assumed then.
     fn is_known_range(&mut self, sought: &KnownRange, offset: i64) -> Result<bool, Stop> {
-        for r in 0..self.known_ranges.len() {
-            let r = &self.known_ranges[r];
+        for r in 0..self.memo.known_ranges.len() {
+            let r = &self.memo.known_ranges[r];
             if !r.is_of(sought)? {
                 continue;
             }
@@ -226,7 +226,7 @@ impl Builder<'_> {
             let mut factors = Vec::new();
             for (s, power) in m.factors() {
                 let Symbol::Param(index) = s else { return None };
-                let value = isl::Space::unit(&self.ctx).and_then(|s| self.param_aff(index, s));
+                let value = isl::Space::unit(&self.given.ctx).and_then(|s| self.param_aff(index, s));
                 match value {
                     Ok(f) => factors.extend(std::iter::repeat_n(f, power as usize)),
                     Err(e) => return Some(Err(e)),
@@ -240,13 +240,13 @@ impl Builder<'_> {
     /// One range serves for all that differ in their offset only.
     fn add_range(&mut self, new: ProductRange) -> isl::Result<()> {
         let mut like = None;
-        for (at, r) in self.ranges.iter().enumerate() {
+        for (at, r) in self.assumed.products.iter().enumerate() {
             if is_like(r, &new)? {
                 like = Some(at);
                 break;
             }
         }
-        match like.map(|at| &mut self.ranges[at]) {
+        match like.map(|at| &mut self.assumed.products[at]) {
             Some(known) => {
                 if !known.executed.plain_is_equal(&new.executed)? {
                     known.executed = known.executed.clone().union(new.executed)?.coalesce()?;
@@ -254,7 +254,7 @@ impl Builder<'_> {
                 known.offsets.0 = known.offsets.0.min(new.offsets.0);
                 known.offsets.1 = known.offsets.1.max(new.offsets.1);
             }
-            None => self.ranges.push(new),
+            None => self.assumed.products.push(new),
         }
         Ok(())
     }
@@ -316,11 +316,11 @@ impl Builder<'_> {
 
     /// The source's name of what counts the iterations of a loop.
     pub fn counter_name(&self, l: LoopId) -> Option<String> {
-        let header = self.an.loops().get(l.0)?.header;
+        let header = self.given.an.loops().get(l.0)?.header;
         let phis =
             ir::instructions(header).into_iter().take_while(|i| ir::opcode(*i) == Some(ir::Op::LLVMPHI));
         let counts = |p: &ir::Value| {
-            let e = self.an.scev(*p, Some(l));
+            let e = self.given.an.scev(*p, Some(l));
             ir::int_bits(*p).is_some() && matches!(e.kind, ScevKind::AddRec { loop_id, .. } if loop_id == l)
         };
         // Names with a dot are the compiler's.

@@ -55,7 +55,7 @@ impl Builder<'_> {
     /// statement), and not from what the iterations before have left.
     fn worth_a_statement(&self, e: &Effect, v: Value, store: Value, base: Value) -> Result<bool, Fail> {
         let (mut worth, mut seen, mut next) = (false, BTreeSet::new(), vec![v]);
-        let own = self.an.innermost_loop(e.block).map(|l| &self.an.loops()[l.0].blocks);
+        let own = self.given.an.innermost_loop(e.block).map(|l| &self.given.an.loops()[l.0].blocks);
         let varies = |i: Value| ir::parent(i).is_some_and(|b| own.is_some_and(|own| own.contains(&b)));
         while let Some(i) = next.pop() {
             if !seen.insert(i) || !varies(i) {
@@ -67,7 +67,7 @@ impl Builder<'_> {
                 Some(Op::LLVMPHI) => continue,
                 Some(Op::LLVMLoad) => {
                     worth |= ir::parent(i) == Some(e.block)
-                        && self.cfg.position(i) < self.cfg.position(store)
+                        && self.given.cfg.position(i) < self.given.cfg.position(store)
                         && base_of(self, i)? == base;
                     continue;
                 }

@@ -31,12 +31,12 @@ impl Builder<'_> {
     /// Where `x / n`, rounded towards 0, is which number; `None` unless that covers the domain.
     fn multiples(&mut self, x: &PwAff, n: &PwAff, place: &Place) -> Result<Option<Vec<(Set, i64)>>, Stop> {
         let known = place.domain.clone().intersect_params(self.context.clone())?;
-        let known = known.intersect_params(self.assumed.clone())?;
+        let known = known.intersect_params(self.assumed.set.clone())?;
         let found = self.multiples_on(&known, x, n, place)?;
         // What no counter is part of is no place in a ring, but a size, such as `width / heads`: a parameter
         // of a smaller region.
         let counters = place.space()?.dim(DimType::Set)?;
-        if found.is_some() || self.strict || !x.clone().involves_dims(DimType::In, 0, counters)? {
+        if found.is_some() || self.mode.strict || !x.clone().involves_dims(DimType::In, 0, counters)? {
             return Ok(found);
         }
         let in_n = self.params_of(n)?;
@@ -99,7 +99,7 @@ impl Builder<'_> {
         let mut left = known.clone();
         let mut cases = Vec::new();
         let positive = n.clone().gt_set(zero)?;
-        let times = |k: i64| n.clone().scale(Val::int(&self.ctx, k)?);
+        let times = |k: i64| n.clone().scale(Val::int(&self.given.ctx, k)?);
         for k in [0].into_iter().chain((1..=MAX_MULTIPLE).flat_map(|k| [k, -k])) {
             if left.is_empty()? {
                 break;
@@ -124,15 +124,15 @@ impl Builder<'_> {
         value: impl Fn(i64) -> isl::Result<PwAff>,
     ) -> Result<Option<PwAff>, Stop> {
         // The same quotient is met again in each subscript that is made of it.
-        let (strict, assumed) = (self.strict, self.assumptions.len());
-        for tried in &self.uncovered_quotients {
+        let (strict, assumed) = (self.mode.strict, self.assumed.all.len());
+        for tried in &self.memo.uncovered_quotients {
             if tried.is(x, n, &place.domain, strict, assumed)? {
                 return Ok(None);
             }
         }
         let Some(cases) = self.multiples(x, n, place)? else {
             let (x, n, domain) = (x.clone(), n.clone(), place.domain.clone());
-            self.uncovered_quotients.push(Uncovered { x, n, domain, strict, assumed });
+            self.memo.uncovered_quotients.push(Uncovered { x, n, domain, strict, assumed });
             return Ok(None);
         };
         let mut sum: Option<PwAff> = None;
@@ -158,7 +158,7 @@ impl Builder<'_> {
             return Ok(None);
         }
         let (x, n) = (self.exact(x, place)?, self.exact(n, place)?);
-        let ctx = self.ctx.clone();
+        let ctx = self.given.ctx.clone();
         let value = |k: i64| {
             if remainder {
                 x.clone().sub(n.clone().scale(Val::int(&ctx, k)?)?)
@@ -182,7 +182,7 @@ impl Builder<'_> {
         }
         let y = self.congruent(other, place)?.pwa;
         let (x, n) = (self.unsigned(x, place)?, self.unsigned(n, place)?);
-        let ctx = self.ctx.clone();
+        let ctx = self.given.ctx.clone();
         let value = |k: i64| y.clone().scale(Val::int(&ctx, k)?);
         let product = self.by_cases(&x, &n, place, value)?;
         Ok(product.map(|pwa| Affine { pwa, exact: false }))

@@ -179,24 +179,25 @@ impl Builder<'_> {
         bits: u32,
         place: &Place,
     ) -> Result<Option<Set>, Fail> {
-        let n = match self.roundings.iter().position(|r| r.value == v && r.bits == bits) {
+        let n = match self.found.roundings.iter().position(|r| r.value == v && r.bits == bits) {
             Some(n) => n,
             None => match self.rounding(flow, v, bits)? {
                 Some(n) => n,
                 None => return Ok(None),
             },
         };
-        let ends = (self.roundings[n].low.clone(), self.roundings[n].high.clone());
+        let ends = (self.found.roundings[n].low.clone(), self.found.roundings[n].high.clone());
         self.between_ends(v, place, ends)
     }
 
     /// A rounding to a number of `bits` bits with a sign.
     fn rounding(&mut self, flow: &Flow, v: Value, bits: u32) -> Result<Option<usize>, Fail> {
         let Some(how) = rounds(v) else { return Ok(None) };
-        let Some(single) = is_single(how.of).filter(|_| self.inspecting && self.defined_inside(v)) else {
+        let Some(single) = is_single(how.of).filter(|_| self.mode.inspecting && self.defined_inside(v))
+        else {
             return Ok(None);
         };
-        if self.roundings.len() >= MAX_ROUNDINGS {
+        if self.found.roundings.len() >= MAX_ROUNDINGS {
             return Ok(None);
         }
         let mut terms = Terms::default();
@@ -216,7 +217,7 @@ impl Builder<'_> {
             self.within(self.params.len() - 2, 0, i128::from(WIDE_BOUND))
                 .map_err(|s| s.fail(v, |_| RejectReason::ControlFlow))?;
         }
-        self.roundings.push(Rounded {
+        self.found.roundings.push(Rounded {
             value: v,
             terms: terms.all,
             bits,
@@ -224,10 +225,10 @@ impl Builder<'_> {
             saturates: how.saturates,
             low,
             high,
-            behind: self.inspections.len(),
+            behind: self.found.inspections.len(),
             display,
         });
-        Ok(Some(self.roundings.len() - 1))
+        Ok(Some(self.found.roundings.len() - 1))
     }
 
     /// The term of a number, within what is known where it is rounded.
@@ -336,7 +337,7 @@ impl Builder<'_> {
         let (Some(bits), Some(place)) = (ir::int_bits(x).filter(|b| *b <= 64), self.place_of(flow, v)) else {
             return Ok(None);
         };
-        let scev = self.an.scev(x, ir::parent(v).and_then(|b| self.an.innermost_loop(b)));
+        let scev = self.given.an.scev(x, ir::parent(v).and_then(|b| self.given.an.innermost_loop(b)));
         let mut values = self.values(flow, &scev, &place, DEPTH)?;
         if !signed && !self.not_negative(&values, &place)? {
             if bits > 16 {
@@ -367,9 +368,9 @@ impl Builder<'_> {
         if !ir::is_simple_access(load) {
             return Ok(false);
         }
-        let inspecting = std::mem::replace(&mut self.inspecting, false);
+        let inspecting = std::mem::replace(&mut self.mode.inspecting, false);
         let fine = self.trial(|me| me.data_dependent_access(flow, load, base, place));
-        self.inspecting = inspecting;
+        self.mode.inspecting = inspecting;
         Ok(fine?.works())
     }
 
@@ -404,7 +405,7 @@ impl Builder<'_> {
         let accesses =
             || drafts.iter().flat_map(|d| d.statement.accesses.iter().map(move |a| (&d.statement.domain, a)));
         let mut all = Vec::new();
-        for r in &self.roundings {
+        for r in &self.found.roundings {
             let mut terms = Vec::new();
             for t in &r.terms {
                 let mut kind = t.kind.clone();
@@ -455,7 +456,7 @@ impl Builder<'_> {
                 let name = &arrays[array.0].name;
                 let unseen =
                     || self.stores_are_unseen((*array, *array), Some(&[load]), name, statements, order);
-                if !self.ctx.with_budget(OPERATIONS, unseen).unwrap_or(false) {
+                if !self.given.ctx.with_budget(OPERATIONS, unseen).unwrap_or(false) {
                     return Err(not_inspected(&r.rounding, load));
                 }
             }

@@ -57,7 +57,7 @@ pub(crate) fn common(a: &[LoopId], b: &[LoopId]) -> usize {
 impl Builder<'_> {
     /// The loop of the region that `p`'s block is the header of.
     pub fn headed_loop(&self, flow: &Flow, block: Block) -> Option<LoopId> {
-        flow.loops.get(&block)?.last().copied().filter(|l| self.an.loops()[l.0].header == block)
+        flow.loops.get(&block)?.last().copied().filter(|l| self.given.an.loops()[l.0].header == block)
     }
 
     /// Refuses a region for a call in it, which says more than the pointers that its result or its arguments
@@ -65,7 +65,7 @@ impl Builder<'_> {
     fn check_calls(&self) -> Result<(), Fail> {
         let calls =
             |b: &Block| ir::instructions(*b).into_iter().filter(|v| ir::opcode(*v) == Some(ir::Op::LLVMCall));
-        self.region.blocks.difference(&self.excluded).flat_map(calls).try_for_each(check_effects)
+        self.given.region.blocks.difference(&self.found.excluded).flat_map(calls).try_for_each(check_effects)
     }
 
     pub fn new_cell(&self, flow: &Flow, kind: CellKind, value: Value, depth: usize) -> Result<Cell, Fail> {
@@ -97,7 +97,7 @@ impl Builder<'_> {
         if depth as u32 >= dims {
             return Ok(domain.clone());
         }
-        let known = self.context.clone().intersect(self.assumed.clone())?;
+        let known = self.context.clone().intersect(self.assumed.set.clone())?;
         let d = domain.clone().intersect_params(known.clone())?;
         let m =
             Map::from_range(d).and_then(|m| m.move_dims(DimType::In, 0, DimType::Out, 0, depth as u32))?;
@@ -110,7 +110,7 @@ impl Builder<'_> {
         let mut sizes = Vec::new();
         for l in &cell.loops {
             let (entered, count) = &flow.entered[l];
-            let known = self.context.clone().intersect(self.assumed.clone())?;
+            let known = self.context.clone().intersect(self.assumed.set.clone())?;
             let entered = entered.clone().intersect_params(known.clone())?;
             let dims = entered.dim(DimType::Set)?;
             // { [outer] -> [count] }, its range's maximum. Where the loops around it do not matter, neither
@@ -123,7 +123,7 @@ impl Builder<'_> {
             let max = counts.dim_max(0)?;
             let space = max.domain_space()?;
             let zero = PwAff::constant_on(space, 0)?;
-            let one = isl::Val::int(&self.ctx, 1)?;
+            let one = isl::Val::int(&self.given.ctx, 1)?;
             // Where the loop is never entered, no cell is needed, yet a size is.
             sizes.push(max.add_constant(one)?.union_max(zero)?.coalesce()?.gist_params(known)?);
         }
@@ -134,7 +134,7 @@ impl Builder<'_> {
     /// evolution takes a PHI in the same loop with one source for that, and of a frozen number that is
     /// narrowed or widened the number itself.
     pub fn live_outs(&self) -> Vec<Value> {
-        let blocks = self.cfg.blocks.iter().filter(|b| self.contains(**b));
+        let blocks = self.given.cfg.blocks.iter().filter(|b| self.contains(**b));
         let defined = blocks.flat_map(|b| ir::instructions(*b));
         defined.filter(|v| !ir::is_void(*v) && self.lives_on(*v, MAX_NAMES)).collect()
     }
@@ -142,7 +142,9 @@ impl Builder<'_> {
     fn lives_on(&self, v: Value, names: u32) -> bool {
         ir::uses(v).into_iter().any(|(user, _)| {
             // (Blocks that cannot be reached are error blocks; the device does not get there.)
-            let Some(block) = ir::parent(user).filter(|b| self.cfg.id(*b).is_some()) else { return false };
+            let Some(block) = ir::parent(user).filter(|b| self.given.cfg.id(*b).is_some()) else {
+                return false;
+            };
             !self.contains(block)
                 || names > 0
                     && ir::opcode(v) == Some(Op::LLVMFreeze)
@@ -153,8 +155,9 @@ impl Builder<'_> {
                     && self.lives_on(user, names - 1)
                 || names > 0
                     && ir::opcode(user) == Some(Op::LLVMPHI)
-                    && ir::parent(v)
-                        .is_some_and(|own| self.an.innermost_loop(own) == self.an.innermost_loop(block))
+                    && ir::parent(v).is_some_and(|own| {
+                        self.given.an.innermost_loop(own) == self.given.an.innermost_loop(block)
+                    })
                     && ir::incoming(user).into_iter().all(|(x, _)| x == v)
                     && self.lives_on(user, names - 1)
         })
@@ -162,16 +165,17 @@ impl Builder<'_> {
 
     /// With several edges into an exit that has PHIs, no single value stands for what happened in the region.
     pub fn check_exit(&self) -> Result<(), Fail> {
-        let exit = self.region.exit;
-        let edges = self.cfg.predecessors(exit).into_iter().filter(|p| self.contains(*p)).count();
+        let exit = self.given.region.exit;
+        let edges = self.given.cfg.predecessors(exit).into_iter().filter(|p| self.contains(*p)).count();
         let phis = ir::instructions(exit).first().is_some_and(|i| ir::opcode(*i) == Some(Op::LLVMPHI));
         if edges <= 1 || !phis {
             return Ok(());
         }
-        let several = self.an.loops().iter().position(|l| l.exiting.len() > 1 && self.contains(l.header));
+        let several =
+            self.given.an.loops().iter().position(|l| l.exiting.len() > 1 && self.contains(l.header));
         Err(match several {
-            Some(l) => several_exits(self.an, LoopId(l), self.region.entry),
-            None => Fail::new(RejectReason::LoopExits { blocker: None }, self.region.entry),
+            Some(l) => several_exits(self.given.an, LoopId(l), self.given.region.entry),
+            None => Fail::new(RejectReason::LoopExits { blocker: None }, self.given.region.entry),
         })
     }
 }

@@ -43,12 +43,12 @@ struct Key {
 impl Builder<'_> {
     /// The load of the integer that alone chooses the element of a store, if it is inspected.
     pub fn listed(&self, store: Value) -> Option<(Value, usize)> {
-        let [subscript] = &self.data_subscripts.get(&store)?[..] else { return None };
+        let [subscript] = &self.found.data_subscripts.get(&store)?[..] else { return None };
         let mut v = subscript.value;
         while matches!(ir::opcode(v), Some(Op::LLVMSExt | Op::LLVMZExt)) {
             v = ir::operand(v, 0);
         }
-        Some((v, self.inspections.iter().position(|i| i.looks_at(v))?))
+        Some((v, self.found.inspections.iter().position(|i| i.looks_at(v))?))
     }
 
     /// Gives the accesses of arrays that are stored to under a subscript from a list their places. The result
@@ -90,7 +90,7 @@ impl Builder<'_> {
                 drafts[d].statement.accesses[a].place = Some(place);
             }
             if let Some(key) = key {
-                self.inspections[key.inspection].distinct = true;
+                self.found.inspections[key.inspection].distinct = true;
             }
         }
         Ok(None)

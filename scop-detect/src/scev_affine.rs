@@ -149,7 +149,7 @@ impl Builder<'_> {
                 ScevKind::Constant(c) if c > 0 => {
                     let a = self.unsigned(a, place)?;
                     let c = Val::int(
-                        &self.ctx,
+                        &self.given.ctx,
                         i64::try_from(c).map_err(|_| Stop::Blocker("a huge divisor".into()))?,
                     )?;
                     Ok(Affine { pwa: a.scale_down(c)?.floor()?, exact: true })
@@ -182,7 +182,7 @@ impl Builder<'_> {
 
     pub fn scale(&self, p: PwAff, by: i128) -> Result<PwAff, Stop> {
         let by = i64::try_from(by).map_err(|_| Stop::Blocker(by.to_string()))?;
-        Ok(p.scale(Val::int(&self.ctx, by)?)?)
+        Ok(p.scale(Val::int(&self.given.ctx, by)?)?)
     }
 
     fn fold(
@@ -229,7 +229,7 @@ impl Builder<'_> {
         if let (Some((counter, offset)), ScevKind::Constant(c)) = (self.outer_counter(l), &step.kind) {
             let start = self.congruent(start, place)?;
             let i = self.param_aff(counter, place.space()?)?;
-            let i = i.add_constant(Val::int(&self.ctx, -offset)?)?;
+            let i = i.add_constant(Val::int(&self.given.ctx, -offset)?)?;
             let pwa = start.pwa.add(self.scale(i, *c)?)?;
             return Ok(Affine { pwa, exact: exact && start.exact });
         }
@@ -241,11 +241,11 @@ impl Builder<'_> {
         if let Some(known) = self.outer_counters.get(&l) {
             return *known;
         }
-        let header = self.an.loops().get(l.0)?.header;
+        let header = self.given.an.loops().get(l.0)?.header;
         let phis = ir::instructions(header).into_iter().take_while(|i| ir::opcode(*i) == Some(Op::LLVMPHI));
         let mut found = None;
         for phi in phis.filter(|p| ir::int_bits(*p).is_some_and(|b| (32..=64).contains(&b))) {
-            let e = self.an.scev(phi, Some(l));
+            let e = self.given.an.scev(phi, Some(l));
             let ScevKind::AddRec { loop_id, operands } = &e.kind else { continue };
             let [ScevKind::Constant(start), ScevKind::Constant(1)] =
                 operands.iter().map(|o| o.kind.clone()).collect::<Vec<_>>()[..]
@@ -274,7 +274,7 @@ impl Builder<'_> {
         if let Some(found) = self.outer_counter(l) {
             return Some(found);
         }
-        let p = self.param(&self.an.iteration(l)).ok()?;
+        let p = self.param(&self.given.an.iteration(l)).ok()?;
         self.at_least(p, 0).ok()?;
         Some((p, 0))
     }
@@ -282,18 +282,19 @@ impl Builder<'_> {
     /// What is known of a parameter.
     pub fn within(&mut self, p: usize, least: i128, most: i128) -> Result<(), Stop> {
         let (Ok(least), Ok(most)) = (i64::try_from(least), i64::try_from(most)) else { return Ok(()) };
-        let space = isl::Space::params_named(&self.ctx, [self.params[p].name.as_str()])?;
+        let space = isl::Space::params_named(&self.given.ctx, [self.params[p].name.as_str()])?;
         let range = Set::universe(space)?
-            .lower_bound_val(DimType::Param, 0, Val::int(&self.ctx, least)?)?
-            .upper_bound_val(DimType::Param, 0, Val::int(&self.ctx, most)?)?;
+            .lower_bound_val(DimType::Param, 0, Val::int(&self.given.ctx, least)?)?
+            .upper_bound_val(DimType::Param, 0, Val::int(&self.given.ctx, most)?)?;
         self.context = self.context.clone().intersect(range)?;
         Ok(())
     }
 
     /// Notes that parameter `p` is never below `least`.
     fn at_least(&mut self, p: usize, least: i64) -> isl::Result<()> {
-        let space = isl::Space::params_named(&self.ctx, [self.params[p].name.as_str()])?;
-        let known = Set::universe(space)?.lower_bound_val(DimType::Param, 0, Val::int(&self.ctx, least)?)?;
+        let space = isl::Space::params_named(&self.given.ctx, [self.params[p].name.as_str()])?;
+        let known =
+            Set::universe(space)?.lower_bound_val(DimType::Param, 0, Val::int(&self.given.ctx, least)?)?;
         self.context = self.context.clone().intersect(known)?;
         Ok(())
     }
@@ -313,7 +314,7 @@ impl Builder<'_> {
             }
             Some(Op::LLVMSelect) => return self.selection(v, place),
             Some(Op::LLVMFreeze) => {
-                let x = self.an.scev(ir::operand(v, 0), self.scope(v, place));
+                let x = self.given.an.scev(ir::operand(v, 0), self.scope(v, place));
                 return self.congruent(&x, place);
             }
             _ => {}
@@ -322,7 +323,8 @@ impl Builder<'_> {
             && !ir::is_constant(ir::operand(v, 1))
         {
             let scope = self.scope(v, place);
-            let (x, n) = (self.an.scev(ir::operand(v, 0), scope), self.an.scev(ir::operand(v, 1), scope));
+            let (x, n) =
+                (self.given.an.scev(ir::operand(v, 0), scope), self.given.an.scev(ir::operand(v, 1), scope));
             return match self.divided(&x, &n, op == Op::LLVMSRem, place)? {
                 Some(pwa) => Ok(Affine { pwa, exact: true }),
                 None => self.blocked(e),
@@ -337,13 +339,13 @@ impl Builder<'_> {
             _ => return self.blocked(e),
         };
         let Some(c) = c else { return self.blocked(e) };
-        let x = self.an.scev(ir::operand(v, 0), self.scope(v, place));
+        let x = self.given.an.scev(ir::operand(v, 0), self.scope(v, place));
         let text = format!("{} is not negative", self.describe(&x));
         let x = self.exact(&x, place)?;
         if op == Op::LLVMSRem {
             self.likely_not_negative(&x, place, &text)?;
         }
-        let by = Val::int(&self.ctx, c)?;
+        let by = Val::int(&self.given.ctx, c)?;
         let pwa = match op {
             Op::LLVMSDiv => x.tdiv_q(PwAff::constant_on(place.space()?, c)?)?,
             Op::LLVMSRem => x.tdiv_r(PwAff::constant_on(place.space()?, c)?)?,
@@ -353,7 +355,7 @@ impl Builder<'_> {
         let mut known = place.domain.clone().intersect_params(self.context.clone())?;
         if op == Op::LLVMSRem {
             // The quotient of a pitch, assumed to be a multiple, would become a fraction.
-            known = known.intersect_params(self.assumed.clone())?;
+            known = known.intersect_params(self.assumed.set.clone())?;
         }
         Ok(Affine { pwa: pwa.gist(known)?.coalesce()?, exact: true })
     }
@@ -363,11 +365,11 @@ impl Builder<'_> {
     fn likely_not_negative(&mut self, x: &PwAff, place: &Place, note: &str) -> Result<(), Stop> {
         let known = place.domain.clone().intersect_params(self.context.clone())?;
         let negative = x.clone().lt_set(self.constant(0, place)?)?;
-        let mut usual = known.intersect_params(self.assumed.clone())?.intersect(negative.clone())?;
+        let mut usual = known.intersect_params(self.assumed.set.clone())?.intersect(negative.clone())?;
         for p in 0..usual.dim(DimType::Param)? {
-            usual = usual.lower_bound_val(DimType::Param, p, Val::int(&self.ctx, 0)?)?;
+            usual = usual.lower_bound_val(DimType::Param, p, Val::int(&self.given.ctx, 0)?)?;
         }
-        if !self.strict && usual.is_empty()? {
+        if !self.mode.strict && usual.is_empty()? {
             self.assume(AssumptionKind::NonNegative, negative, place, note)?;
         }
         Ok(())
@@ -421,7 +423,7 @@ impl Builder<'_> {
         if !matches!(e.bits, 8 | 16 | 32 | 64) && e.bits < 62 {
             let a = self.congruent(e, place)?;
             let known = place.domain.clone().intersect_params(self.context.clone())?;
-            let m = a.pwa.modulo(Val::int(&self.ctx, 1i64 << e.bits)?)?;
+            let m = a.pwa.modulo(Val::int(&self.given.ctx, 1i64 << e.bits)?)?;
             return Ok(m.gist(known)?);
         }
         let a = self.exact(e, place)?;
@@ -531,7 +533,7 @@ impl Builder<'_> {
         // A case distinction over parameters only, such as the extent `max(n, 0)` of a Fortran array: a size
         // with a name of its own, so that it can be multiplied by counters. It has to be the same in all
         // places, also in those where `n > 0` is known.
-        let known = self.context.clone().intersect(self.assumed.clone())?;
+        let known = self.context.clone().intersect(self.assumed.set.clone())?;
         if self.is_invariant(e) {
             let everywhere = Set::universe(place.space()?)?.intersect_params(known.clone())?;
             let a = simplified(a.clone(), everywhere)?;

@@ -35,7 +35,7 @@ impl Builder<'_> {
             if side.domain.is_empty()? {
                 continue;
             }
-            let x = self.an.scev(ir::operand(v, arm), scope);
+            let x = self.given.an.scev(ir::operand(v, arm), scope);
             let x = self.exact(&x, side)?.intersect_domain(side.domain.clone())?;
             pwa = Some(match pwa {
                 Some(first) => first.union_add(x)?,
@@ -70,7 +70,8 @@ impl Builder<'_> {
     ) -> Result<Polynomial, Stop> {
         let (then, other) = self.sides(v, place)?;
         let scope = self.scope(v, place);
-        let (a, b) = (self.an.scev(ir::operand(v, 1), scope), self.an.scev(ir::operand(v, 2), scope));
+        let (a, b) =
+            (self.given.an.scev(ir::operand(v, 1), scope), self.given.an.scev(ir::operand(v, 2), scope));
         if then.domain.is_empty()? {
             return self.polynomial(&b, place, quasi);
         }
@@ -84,7 +85,7 @@ impl Builder<'_> {
         if a.is_affine() && b.is_affine() {
             // Nothing was multiplied into the arms.
             quasi.truncate(before);
-            let e = self.an.scev(v, scope);
+            let e = self.given.an.scev(v, scope);
             return self.affine_polynomial(&e, place, quasi);
         }
         let known = place.domain.clone().intersect_params(self.context.clone())?;
@@ -126,7 +127,7 @@ impl Builder<'_> {
                     Symbol::Iter(d) => quasi[d - place.dims()].clone(),
                     Symbol::Param(i) => self.param_aff(i, place.space()?)?,
                 };
-                sum = sum.add(x.scale(Val::int(&self.ctx, c)?)?)?;
+                sum = sum.add(x.scale(Val::int(&self.given.ctx, c)?)?)?;
             }
         }
         Ok(Some(sum))

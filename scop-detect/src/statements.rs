@@ -75,7 +75,10 @@ impl Builder<'_> {
         let cells = self.cells(&flow, &fx, &mut arrays)?;
         self.cell_accesses(&groups, &cells, &arrays, &mut drafts)?;
         if drafts.is_empty() {
-            return Err(Fail::new(RejectReason::NoParallelism { values: Vec::new() }, self.region.entry));
+            return Err(Fail::new(
+                RejectReason::NoParallelism { values: Vec::new() },
+                self.given.region.entry,
+            ));
         }
         self.fault(&flow, &groups, &mut arrays)?;
         let appends = self.totals_of_appends(|count, next| total_of(&groups, count, next))?;
@@ -87,16 +90,16 @@ impl Builder<'_> {
     /// some iterations only.
     fn fault(&mut self, flow: &Flow, groups: &[Group], arrays: &mut Vec<Array>) -> Result<(), Fail> {
         let (mut any, mut leaves) = (false, false);
-        for b in self.region.blocks.difference(&self.excluded) {
+        for b in self.given.region.blocks.difference(&self.found.excluded) {
             for call in ir::instructions(*b).into_iter().filter(|v| self.reports(*v)) {
                 if !flow.domains.contains_key(b) {
                     return Err(Fail::at(crate::instructions::call_reason(call), call));
                 }
                 any = true;
-                if self.reported.contains(&call) {
+                if self.found.reported.contains(&call) {
                     // Where the check fails, what is computed from the data that it looks at may be anything:
                     // no address may depend on that.
-                    if self.data_subscripts.values().any(|c| !c.is_empty()) {
+                    if self.found.data_subscripts.values().any(|c| !c.is_empty()) {
                         let blocker = self.condition_name(ir::operand(call, 0));
                         let obstacle = "a subscript depends on data".to_string();
                         return Err(Fail::at(RejectReason::CheckBeside { blocker, obstacle }, call));
@@ -188,7 +191,7 @@ impl Builder<'_> {
             }
         };
         for s in stores {
-            let (base, at) = (base_of(self, s)?, self.cfg.position(s));
+            let (base, at) = (base_of(self, s)?, self.given.cfg.position(s));
             for (p, v) in &late.tree {
                 if ir::opcode(*v) == Some(Op::LLVMLoad) && *p < at && base_of(self, *v)? == base {
                     return Ok(true);
@@ -206,11 +209,12 @@ impl Builder<'_> {
         for e in &g.effects {
             tree.extend(e.tree.iter().map(|(p, v)| (*p, *v)));
             if let Out::Store(s) = e.out {
-                tree.insert(self.cfg.position(s), s);
+                tree.insert(self.given.cfg.position(s), s);
             }
-            integers.extend(e.synthesized.iter().map(|(v, s)| (self.cfg.position(*v), (*v, s.clone()))));
+            integers
+                .extend(e.synthesized.iter().map(|(v, s)| (self.given.cfg.position(*v), (*v, s.clone()))));
         }
-        let id = isl::Id::new(&self.ctx, &name)?;
+        let id = isl::Id::new(&self.given.ctx, &name)?;
         let mut synthesized = Vec::new();
         for (_, (v, s)) in integers {
             let f = self.congruent(&s, &place).map_err(|s| {
@@ -229,7 +233,7 @@ impl Builder<'_> {
             reduction: None,
             updates: Vec::new(),
             running: None,
-            subregion: g.subregion().map(|k| describe(&flow.subregions[k], self.an)),
+            subregion: g.subregion().map(|k| describe(&flow.subregions[k], self.given.an)),
             location: anchor.or_else(|| block_location(e.block)),
             name: name.clone(),
         };
@@ -275,7 +279,7 @@ impl Builder<'_> {
         // Program order within each statement, whatever array comes first.
         for d in drafts {
             d.statement.accesses.sort_by_key(|a| match a.value {
-                AccessValue::Instruction(v) => self.cfg.position(v.address() as Value),
+                AccessValue::Instruction(v) => self.given.cfg.position(v.address() as Value),
                 _ => (usize::MAX, 0),
             });
         }

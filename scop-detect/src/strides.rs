@@ -48,7 +48,7 @@ impl Builder<'_> {
         if strides.is_empty() {
             return Ok(());
         }
-        let known = self.context.clone().intersect(self.assumed.clone())?;
+        let known = self.context.clone().intersect(self.assumed.set.clone())?;
         for (o, r) in offsets.iter_mut().zip(raws) {
             for (k, quasi) in r.quasi.iter().enumerate() {
                 let own = Symbol::Iter(r.place.dims() + k);
@@ -64,7 +64,7 @@ impl Builder<'_> {
                     // What is assumed for it was assumed for the quotient already.
                     let scev = self.params[p].scev.clone();
                     let Ok(value) = self.exact(&scev, &r.place) else { continue };
-                    let value = value.scale(isl::Val::int(&self.ctx, times)?)?;
+                    let value = value.scale(isl::Val::int(&self.given.ctx, times)?)?;
                     let value = value.add(PwAff::constant_on(r.place.space()?, more)?)?;
                     if domain.is_subset(&quasi.clone().eq_set(value)?)? {
                         let value = Polynomial::param(p).scale(i128::from(times));
@@ -109,7 +109,7 @@ impl Builder<'_> {
                         Symbol::Param(p) => vec![self.params[p].scev.handle; n as usize],
                         Symbol::Iter(_) => vec![],
                     });
-                    let product = self.an.product(&factors.collect::<Vec<_>>());
+                    let product = self.given.an.product(&factors.collect::<Vec<_>>());
                     term = &Polynomial::term(stride, c) * &Polynomial::param(self.param(&product)?);
                     any = true;
                 }
@@ -209,8 +209,8 @@ impl Builder<'_> {
             for size in &sizes {
                 let Symbol::Param(s) = *size else { continue };
                 let by = self.params[s].scev.handle;
-                let column = self.an.remainder_by(self.params[left].scev.handle, by);
-                let row = self.an.quotient_by(self.params[left].scev.handle, by);
+                let column = self.given.an.remainder_by(self.params[left].scev.handle, by);
+                let row = self.given.an.quotient_by(self.params[left].scev.handle, by);
                 place = &place + &(&Polynomial::param(self.param(&column)?) * &stride);
                 left = self.param(&row)?;
                 stride = &stride * &Polynomial::symbol(*size);
@@ -273,7 +273,7 @@ impl Builder<'_> {
         for pair in order.windows(2).rev() {
             let (outer, inner) = (pair[0].1, pair[1].1);
             let quotient =
-                self.an.quotient_by(self.params[outer].scev.handle, self.params[inner].scev.handle);
+                self.given.an.quotient_by(self.params[outer].scev.handle, self.params[inner].scev.handle);
             let Ok(q) = self.param(&quotient) else { return Ok(()) };
             let product = &Polynomial::param(inner) * &Polynomial::param(q);
             let rest = &Polynomial::param(outer) - &product;

@@ -97,25 +97,29 @@ impl Builder<'_> {
     }
 
     fn around_loop(&self, flow: &Flow, header: Block) -> Option<Subregion> {
-        let l = self.an.innermost_loop(header)?;
-        let data = &self.an.loops()[l.0];
-        let mut entries = self.cfg.predecessors(header).into_iter().filter(|p| !data.blocks.contains(p));
+        let l = self.given.an.innermost_loop(header)?;
+        let data = &self.given.an.loops()[l.0];
+        let mut entries =
+            self.given.cfg.predecessors(header).into_iter().filter(|p| !data.blocks.contains(p));
         let (Some(head), None) = (entries.next(), entries.next()) else { return None };
         // A loop behind another subregion or at the region's entry has no block of the model in front.
-        if self.cfg.successors(head) != [header] || !self.contains(head) || flow.within.contains_key(&head) {
+        if self.given.cfg.successors(head) != [header]
+            || !self.contains(head)
+            || flow.within.contains_key(&head)
+        {
             return None;
         }
-        let mut exit = self.cfg.ipdom(header)?;
+        let mut exit = self.given.cfg.ipdom(header)?;
         while data.blocks.contains(&exit) {
-            exit = self.cfg.ipdom(exit)?;
+            exit = self.given.cfg.ipdom(exit)?;
         }
-        let blocks = self.cfg.region(header, exit)?.blocks;
+        let blocks = self.given.cfg.region(header, exit)?.blocks;
         self.new_subregion(head, exit, false, blocks)
     }
 
     fn behind_branch(&self, head: Block) -> Option<Subregion> {
-        let exit = self.cfg.ipdom(head)?;
-        let mut blocks = self.cfg.region(head, exit)?.blocks;
+        let exit = self.given.cfg.ipdom(head)?;
+        let mut blocks = self.given.cfg.region(head, exit)?.blocks;
         blocks.remove(&head);
         self.new_subregion(head, exit, true, blocks)
     }
@@ -128,7 +132,7 @@ impl Builder<'_> {
         blocks: BTreeSet<Block>,
     ) -> Option<Subregion> {
         let mut blocks: Vec<Block> = blocks.into_iter().collect();
-        blocks.sort_by_key(|b| self.cfg.id(*b));
+        blocks.sort_by_key(|b| self.given.cfg.id(*b));
         let around = self.loops_of(head);
         let mut loops = Vec::new();
         for b in &blocks {
@@ -153,22 +157,24 @@ impl Builder<'_> {
             && self.contains(s.exit)
             && self.loops_of(s.exit) == *around
             && !flow.within.contains_key(&s.exit);
-        let whole = s.loops.iter().all(|l| self.an.loops()[l.0].blocks.iter().all(|b| s.blocks.contains(b)));
+        let whole =
+            s.loops.iter().all(|l| self.given.an.loops()[l.0].blocks.iter().all(|b| s.blocks.contains(b)));
         let block = |b: &Block| {
             let inner = self.loops_of(*b).split_off(around.len());
             let stores = ir::instructions(*b).iter().any(|i| ir::opcode(*i) == Some(Op::LLVMStore));
             let branch = ir::terminator(*b).and_then(ir::opcode) == Some(Op::LLVMBr);
-            let back = self.cfg.successors(*b).contains(&s.head);
+            let back = self.given.cfg.successors(*b).contains(&s.head);
             // Such a loop may be parallel. One of them beneath a branch is likely to be the short loop over
             // the parts of an element.
-            let counted = |l: &LoopId| self.an.backedge_taken_count(*l).kind != ScevKind::CouldNotCompute;
+            let counted =
+                |l: &LoopId| self.given.an.backedge_taken_count(*l).kind != ScevKind::CouldNotCompute;
             let counted = inner.last().is_some_and(counted);
-            let short = s.branches && inner.len() == 1 && self.counted_stores;
+            let short = s.branches && inner.len() == 1 && self.given.counted_stores;
             branch
                 && !back
                 && !(counted && stores && !short)
                 && self.contains(*b)
-                && !self.excluded.contains(b)
+                && !self.found.excluded.contains(b)
                 && !flow.within.contains_key(b)
         };
         (fine && whole && s.blocks.iter().all(block)).then_some(s)
@@ -179,21 +185,21 @@ impl Builder<'_> {
         let around = flow.loops[&s.head].clone();
         let start = self.place(flow, s.head, None)?;
         for b in s.blocks.clone() {
-            let headed = self.an.innermost_loop(b).filter(|l| self.an.loops()[l.0].header == b);
+            let headed = self.given.an.innermost_loop(b).filter(|l| self.given.an.loops()[l.0].header == b);
             // The bounded loops around the block, without its own.
             let outside: Vec<LoopId> = match headed {
-                Some(l) => match self.an.loops()[l.0].parent.filter(|p| s.loops.contains(p)) {
-                    Some(p) => s.places[&self.an.loops()[p.0].header].loops.clone(),
+                Some(l) => match self.given.an.loops()[l.0].parent.filter(|p| s.loops.contains(p)) {
+                    Some(p) => s.places[&self.given.an.loops()[p.0].header].loops.clone(),
                     None => around.clone(),
                 },
-                None => match self.an.innermost_loop(b).filter(|l| s.loops.contains(l)) {
-                    Some(l) => s.places[&self.an.loops()[l.0].header].loops.clone(),
+                None => match self.given.an.innermost_loop(b).filter(|l| s.loops.contains(l)) {
+                    Some(l) => s.places[&self.given.an.loops()[l.0].header].loops.clone(),
                     None => around.clone(),
                 },
             };
             let mut domain: Option<Set> = None;
-            for p in self.cfg.predecessors(b) {
-                if headed.is_some_and(|l| self.an.loops()[l.0].blocks.contains(&p)) {
+            for p in self.given.cfg.predecessors(b) {
+                if headed.is_some_and(|l| self.given.an.loops()[l.0].blocks.contains(&p)) {
                     continue;
                 }
                 let from = if p == s.head { start.clone() } else { s.places[&p].clone() };
@@ -217,7 +223,7 @@ impl Builder<'_> {
                 match headed {
                     Some(l) => match self.bound(l, &place)? {
                         None if self.is_counted_by_data(l) => {
-                            self.wide_loops.insert(l);
+                            self.found.wide_loops.insert(l);
                             let most = self.constant(i128::from(WIDE_BOUND), &place);
                             Some(most.map_err(|s| {
                                 s.fail(b as Value, |_| RejectReason::LoopExits { blocker: None })
@@ -243,15 +249,15 @@ impl Builder<'_> {
 
     /// An upper bound of a loop's backedge-taken count, where there is one that is affine.
     fn bound(&mut self, l: LoopId, place: &Place) -> Result<Option<PwAff>, Fail> {
-        let bound = self.an.backedge_taken_bound(l);
+        let bound = self.given.an.backedge_taken_bound(l);
         if bound.kind == ScevKind::CouldNotCompute {
             return Ok(None);
         }
-        let before = (self.assumed.clone(), self.assumptions.clone());
+        let before = (self.assumed.set.clone(), self.assumed.all.clone());
         match self.unsigned(&bound, place) {
             Ok(count) => Ok(Some(count)),
             Err(Stop::Blocker(_)) => {
-                (self.assumed, self.assumptions) = before;
+                (self.assumed.set, self.assumed.all) = before;
                 Ok(None)
             }
             Err(Stop::Isl(e)) => Err(e.into()),
@@ -265,7 +271,7 @@ impl Builder<'_> {
             return Ok(place.domain.clone());
         };
         // Scalar evolution sees values of a loop without a bound as they are behind the loop.
-        if yes == no || self.an.innermost_loop(from) != place.loops.last().copied() {
+        if yes == no || self.given.an.innermost_loop(from) != place.loops.last().copied() {
             return Ok(place.domain.clone());
         }
         let may = self.may_hold(cond, *yes == to, place, MAX_DEPTH)?;
@@ -302,7 +308,7 @@ impl Builder<'_> {
             for call in ir::instructions(*b).into_iter().filter(|v| is_check(*v)) {
                 let place = Place { inst: Some(call), ..s.places[b].clone() };
                 let blocker = || RejectReason::Check { blocker: self.name_of(ir::operand(call, 0)) };
-                if self.an.innermost_loop(*b) != place.loops.last().copied() {
+                if self.given.an.innermost_loop(*b) != place.loops.last().copied() {
                     return Err(Fail::at(blocker(), call));
                 }
                 self.check_or_report(call, &place)?;
@@ -367,7 +373,7 @@ impl Builder<'_> {
         let mut seen = BTreeSet::from([s.head]);
         let mut work = vec![s.head];
         while let Some(b) = work.pop() {
-            for n in self.cfg.successors(b) {
+            for n in self.given.cfg.successors(b) {
                 if n == s.exit {
                     return true;
                 }

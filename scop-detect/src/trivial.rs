@@ -34,10 +34,10 @@ const OPERATIONS: u64 = 250_000;
 impl Builder<'_> {
     /// Refuses a model that is right for trivial sizes only.
     pub fn refuse_trivial(&mut self, drafts: &[Draft]) -> Result<(), Fail> {
-        if self.assumptions.is_empty() {
+        if self.assumed.all.is_empty() {
             return Ok(());
         }
-        let ctx = self.ctx.clone();
+        let ctx = self.given.ctx.clone();
         let context = self.context.clone();
         let found = ctx.with_budget(OPERATIONS, || {
             let computed = self.computed_from()?;
@@ -47,7 +47,7 @@ impl Builder<'_> {
         self.context = context;
         match found {
             Ok(Some(condition)) => {
-                Err(Fail::new(RejectReason::TrivialSizes { condition }, self.region.entry))
+                Err(Fail::new(RejectReason::TrivialSizes { condition }, self.given.region.entry))
             }
             Ok(None) | Err(isl::Error::Quota) => Ok(()),
             Err(e) => Err(e.into()),
@@ -58,10 +58,10 @@ impl Builder<'_> {
     /// ordinary ones.
     fn computed_from(&mut self) -> isl::Result<Set> {
         let mut used = BTreeSet::new();
-        for a in &self.assumptions {
+        for a in &self.assumed.all {
             used.extend(self.involved(&a.set)?);
         }
-        let mut all = Set::universe(Space::unit(&self.ctx)?)?;
+        let mut all = Set::universe(Space::unit(&self.given.ctx)?)?;
         for index in used {
             match self.made_of(index) {
                 Ok(Some(own)) => all = all.intersect(own)?,
@@ -95,7 +95,7 @@ impl Builder<'_> {
                 let a = self.strictly(|me| me.exact(a, &place))?;
                 let b = self.strictly(|me| me.exact(b, &place))?;
                 let few = self.constant(FEW.into(), &place)?;
-                let times = |x: &isl::PwAff| x.clone().scale(Val::int(&self.ctx, FEW)?);
+                let times = |x: &isl::PwAff| x.clone().scale(Val::int(&self.given.ctx, FEW)?);
                 let more = own.clone().ge_set(times(&a)?)?.intersect(own.ge_set(times(&b)?)?)?;
                 let less = a.lt_set(few.clone())?.union(b.lt_set(few)?)?;
                 Ok(Some(more.union(less)?.params()?))
@@ -142,12 +142,12 @@ impl Builder<'_> {
 
     /// What an assumption says that leaves none of these parameters; the last one where it takes several.
     fn blame(&self, free: &Set) -> isl::Result<Option<String>> {
-        for a in &self.assumptions {
+        for a in &self.assumed.all {
             if free.is_disjoint(&a.set)? {
                 return Ok(Some(a.note.clone()));
             }
         }
-        Ok(self.assumptions.last().map(|a| a.note.clone()))
+        Ok(self.assumed.all.last().map(|a| a.note.clone()))
     }
 
     /// The parameters for which all loops have `least` iterations and none has too many, those of them that
@@ -156,7 +156,7 @@ impl Builder<'_> {
         let mut others = Vec::new();
         let mut free = self.context.clone();
         let mut assumed = free.clone();
-        for a in &self.assumptions {
+        for a in &self.assumed.all {
             assumed = assumed.intersect(a.set.clone())?;
         }
         for (i, domain) in domains.iter().enumerate() {

@@ -66,9 +66,9 @@ impl Builder<'_> {
             return None;
         }
         let base = base_of(self, store).ok()?;
-        let (first, last) = (self.cfg.position(load), self.cfg.position(store));
+        let (first, last) = (self.given.cfg.position(load), self.given.cfg.position(store));
         for v in ir::instructions(block) {
-            let at = self.cfg.position(v);
+            let at = self.given.cfg.position(v);
             if at > first
                 && at < last
                 && ir::opcode(v) == Some(Op::LLVMStore)
@@ -78,7 +78,7 @@ impl Builder<'_> {
             }
         }
         let mut chain = c.instructions;
-        chain.sort_by_key(|v| self.cfg.position(*v));
+        chain.sort_by_key(|v| self.given.cfg.position(*v));
         chain.dedup();
         Some(FoundUpdate { load, chain, op, ordered: c.ordered })
     }
@@ -165,8 +165,8 @@ impl Builder<'_> {
     /// Whether a load is of an address.
     fn same_address(&self, load: Value, address: Value) -> bool {
         let (Some(own), Some(block)) = (ir::address(load), ir::parent(load)) else { return false };
-        let scope = self.an.innermost_loop(block);
-        own == address || self.an.scev(own, scope).handle == self.an.scev(address, scope).handle
+        let scope = self.given.an.innermost_loop(block);
+        own == address || self.given.an.scev(own, scope).handle == self.given.an.scev(address, scope).handle
     }
 
     /// A minimum or maximum by a comparison of what is loaded: the comparison, the load.
@@ -197,19 +197,19 @@ impl Builder<'_> {
     /// Marks a store whose load has an element that data chooses: the same one.
     pub fn find_update(&mut self, store: Value) {
         if let Some(found) = self.update_of(store)
-            && let Some(chosen) = self.data_subscripts.get(&found.load).cloned()
+            && let Some(chosen) = self.found.data_subscripts.get(&found.load).cloned()
         {
             if !found.ordered {
-                self.data_subscripts.insert(store, chosen);
+                self.found.data_subscripts.insert(store, chosen);
             }
-            self.updates.insert(store, found);
+            self.found.updates.insert(store, found);
         }
     }
 
     /// Why a store under a subscript that data chooses can't be modelled, when it is neither an update nor
     /// one of a list.
     pub fn not_apart(&mut self, flow: &Flow, store: Value) -> Fail {
-        self.data_subscripts.remove(&store);
+        self.found.data_subscripts.remove(&store);
         let (base, place) = match (base_of(self, store), self.place_of(flow, store)) {
             (Ok(base), Some(place)) => (base, place),
             (Err(fail), _) => return fail,
@@ -227,7 +227,7 @@ impl Builder<'_> {
 
     /// The reason, or a better one.
     pub fn no_update(&self, store: Value, fail: Fail) -> Fail {
-        match self.updates.get(&store) {
+        match self.found.updates.get(&store) {
             Some(found) if found.ordered && matches!(fail.reason, RejectReason::Subscript { .. }) => {
                 let value = base_of(self, store).map_or_else(|_| "it".to_string(), |b| self.name_of(b));
                 Fail::at(RejectReason::OrderedSum { value }, store)
@@ -246,7 +246,7 @@ impl Builder<'_> {
                 if let Some(found) = self
                     .updates
                     .get(&store)
-                    .filter(|f| !f.ordered && self.data_subscripts.contains_key(&store))
+                    .filter(|f| !f.ordered && self.found.data_subscripts.contains_key(&store))
                 {
                     d.statement.updates.push(Update {
                         load: handle(found.load),

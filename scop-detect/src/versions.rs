@@ -73,7 +73,7 @@ fn equality(condition: Value, depth: u32, found: &mut Vec<Value>) -> Option<bool
 impl Builder<'_> {
     /// Excludes the versions for other strides. Whether there are any.
     pub fn leave_out_versions(&mut self) -> Result<bool, Fail> {
-        let heads: Vec<Block> = self.cfg.blocks.iter().copied().filter(|b| self.contains(*b)).collect();
+        let heads: Vec<Block> = self.given.cfg.blocks.iter().copied().filter(|b| self.contains(*b)).collect();
         let mut tests: Vec<Test> = heads.into_iter().filter_map(|head| self.test(head)).collect();
         // What is behind fewer ways is less, so ways that lead nowhere of their own go first.
         let mut excluded = self.behind(&tests);
@@ -85,7 +85,7 @@ impl Builder<'_> {
             }
             excluded = self.behind(&tests);
         }
-        let leaves = |b: &Block| self.cfg.successors(*b).iter().any(|s| !self.contains(*s));
+        let leaves = |b: &Block| self.given.cfg.successors(*b).iter().any(|s| !self.contains(*s));
         if excluded.is_empty() || excluded.iter().any(leaves) {
             return Ok(false);
         }
@@ -107,7 +107,7 @@ impl Builder<'_> {
                 Err(Stop::Blocker(_)) => return Ok(false),
             }
         }
-        self.excluded = excluded;
+        self.found.excluded = excluded;
         Ok(true)
     }
 
@@ -115,12 +115,15 @@ impl Builder<'_> {
     /// between regions that may be modelled each by itself, unless there is more in the region.
     fn test(&mut self, head: Block) -> Option<Test> {
         let condition = ir::branch_condition(head)?;
-        let [yes, no] = self.cfg.successors(head)[..] else { return None };
+        let [yes, no] = self.given.cfg.successors(head)[..] else { return None };
         let mut values = Vec::new();
         let equal = equality(condition, MAX_DEPTH, &mut values)?;
-        let exits =
-            self.an.innermost_loop(head).is_some_and(|l| self.an.loops()[l.0].exiting.contains(&head));
-        if yes == no || exits || (self.loops_of(head).is_empty() && !self.region.joined) {
+        let exits = self
+            .given
+            .an
+            .innermost_loop(head)
+            .is_some_and(|l| self.given.an.loops()[l.0].exiting.contains(&head));
+        if yes == no || exits || (self.loops_of(head).is_empty() && !self.given.region.joined) {
             return None;
         }
         let place = self.before_region(None).ok()?;
@@ -130,34 +133,34 @@ impl Builder<'_> {
 
     /// The blocks of the region that only the ways left out lead to.
     fn behind(&self, tests: &[Test]) -> BTreeSet<Block> {
-        let mut reached = BTreeSet::from([self.region.entry]);
-        let mut work = vec![self.region.entry];
+        let mut reached = BTreeSet::from([self.given.region.entry]);
+        let mut work = vec![self.given.region.entry];
         while let Some(b) = work.pop() {
-            for s in self.cfg.successors(b) {
+            for s in self.given.cfg.successors(b) {
                 let cut = tests.iter().any(|t| t.head == b && t.out == s);
                 if !cut && self.contains(s) && reached.insert(s) {
                     work.push(s);
                 }
             }
         }
-        self.region.blocks.difference(&reached).copied().collect()
+        self.given.region.blocks.difference(&reached).copied().collect()
     }
 
     /// Whether a value that the test fixes multiplies a counter in an address of the blocks.
     fn fixes_a_stride(&self, test: &Test, blocks: &BTreeSet<Block>) -> bool {
-        let own = blocks.iter().filter(|b| self.an.dominates(test.out, **b) || test.out == **b);
+        let own = blocks.iter().filter(|b| self.given.an.dominates(test.out, **b) || test.out == **b);
         let accesses = own.flat_map(|b| ir::instructions(*b)).filter_map(|i| Some((i, ir::address(i)?)));
         let mut strides = BTreeSet::new();
         for (inst, address) in accesses {
-            let scope = ir::parent(inst).and_then(|b| self.an.innermost_loop(b));
-            let e = self.an.scev(address, scope);
+            let scope = ir::parent(inst).and_then(|b| self.given.an.innermost_loop(b));
+            let e = self.given.an.scev(address, scope);
             if !has_constant_step(&e) {
                 self.strides(&e, false, MAX_DEPTH, &mut strides);
             }
         }
         test.values.iter().any(|v| {
             let mut fixed = BTreeSet::new();
-            self.strides(&self.an.scev(*v, None), true, MAX_DEPTH, &mut fixed);
+            self.strides(&self.given.an.scev(*v, None), true, MAX_DEPTH, &mut fixed);
             !fixed.is_disjoint(&strides)
         })
     }
@@ -169,8 +172,10 @@ impl Builder<'_> {
         }
         match &e.kind {
             ScevKind::Unknown(v) if self.defined_inside(*v) && ir::opcode(*v) == Some(Op::LLVMAShr) => {
-                let x =
-                    self.an.scev(ir::operand(*v, 0), ir::parent(*v).and_then(|b| self.an.innermost_loop(b)));
+                let x = self
+                    .given
+                    .an
+                    .scev(ir::operand(*v, 0), ir::parent(*v).and_then(|b| self.given.an.innermost_loop(b)));
                 self.strides(&x, all, depth - 1, found);
             }
             ScevKind::Unknown(_) if all => {

@@ -194,7 +194,7 @@ impl<'a, 'b> Web<'a, 'b> {
     /// Whether the cell holds what each read of it wants, whichever way control goes.
     fn flows(&self) -> Option<()> {
         let mut before: BTreeMap<Block, Held> = BTreeMap::new();
-        let entry = self.builder.region.entry;
+        let entry = self.builder.given.region.entry;
         let mut held = Held::new();
         for e in &self.first {
             if self.reads(e).next().is_some() {
@@ -203,8 +203,14 @@ impl<'a, 'b> Web<'a, 'b> {
             held = self.writes(e).map(|v| self.name(v)).collect();
         }
         // (A function begins with it, or it is entered from outside.)
-        let outside: Vec<Block> =
-            self.builder.cfg.predecessors(entry).into_iter().filter(|p| !self.builder.contains(*p)).collect();
+        let outside: Vec<Block> = self
+            .builder
+            .given
+            .cfg
+            .predecessors(entry)
+            .into_iter()
+            .filter(|p| !self.builder.contains(*p))
+            .collect();
         if outside.is_empty() {
             before.insert(entry, held.clone());
         }
@@ -264,14 +270,14 @@ impl<'a, 'b> Web<'a, 'b> {
             None => vec![b],
         };
         for from in ends {
-            for to in self.builder.cfg.successors(from) {
+            for to in self.builder.given.cfg.successors(from) {
                 let inside = blocks.is_some_and(|all| all.contains(&to));
                 let wanted = self.behind.iter().flat_map(|e| self.reads(e));
                 let at_end = edges.get(&to).unwrap_or(&held);
                 if !self.builder.contains(to) && !wanted.into_iter().all(|v| at_end.contains(&self.name(v))) {
                     return None;
                 }
-                if !inside && self.builder.contains(to) && !self.builder.excluded.contains(&to) {
+                if !inside && self.builder.contains(to) && !self.builder.found.excluded.contains(&to) {
                     ways.push((from, to, edges.get(&to).unwrap_or(&held).clone()));
                 }
             }
