@@ -37,122 +37,32 @@
 //!   S0: domain [n] -> { S0[i0] : 0 <= i0 < n }; read S0[i0] -> A[i0]; must-write S0[i0] -> A[i0]
 //! ```
 
-mod accesses;
-mod any_numbers;
-mod appends;
-mod blame;
-mod builder;
-mod candidates;
-mod cfg;
-mod choices;
-mod counted;
-mod counts;
-mod data_subscripts;
-mod distances;
-mod domains;
-mod effects;
-mod errors;
-mod extents;
-mod fail;
-mod fields;
-mod finish;
-mod flow;
-mod found;
-mod halves;
-mod in_place;
-mod inspect;
-mod instructions;
-mod invariant_loads;
-mod ir;
-mod loop_carried;
-mod parts;
-mod pitches;
-mod place;
-mod print;
-mod promises;
-mod ranges;
-mod read_back;
-mod reductions;
-mod region;
-mod remainders;
-mod roundings;
-mod scalars;
-mod scatters;
-mod scev_affine;
-mod schedule;
-mod selects;
-mod statements;
-mod strides;
-mod subregions;
-mod trivial;
-mod updates;
-mod versions;
-mod webs;
+mod affine;
+mod base;
+mod control;
+mod memory;
+mod outcome;
+mod values;
 
-pub use reductions::{ordered_sum, running_total};
+pub use base::detection::Detection;
+pub use base::options::{Before, DetectOptions, Wanted};
+pub use values::reductions::{ordered_sum, running_total};
 
-use builder::Builder;
-use candidates::Search;
-use fail::Fail;
+use base::builder::Builder;
+use base::cfg::Cfg;
+use base::fail::Fail;
+use base::invariant_loads::Assumed;
+use base::ir;
+use base::region::Candidate;
+use control::candidates::Search;
 pub use pollyrs_delinearize::Known;
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::Analyses;
-use pollyrs_scop::{RejectReason, Rejection, Scop};
-use region::Candidate;
+use pollyrs_scop::{RejectReason, Scop};
 use std::collections::BTreeSet;
-use std::rc::Rc;
 
 /// The reason that regions of an earlier search are left alone for; in no result.
 const AGAIN: &str = "the search before";
-
-/// Limits of the search.
-#[derive(Clone, Debug)]
-pub struct DetectOptions {
-    /// isl operations for one region.
-    pub isl_operations: u64,
-    /// isl operations for all regions of a function that are tried in vain.
-    pub all_operations: u64,
-    /// Regions tried in a function.
-    pub max_attempts: usize,
-    /// A loop with a known number of iterations that stores under a branch on data becomes part of a
-    /// statement. It is not parallel any more: try again without where that leaves nothing parallel
-    /// ([`Scop::stores_in_subregion_loop`]).
-    pub counted_stores: bool,
-    /// Shapes of arrays that were found before; of one compilation.
-    pub shapes: Rc<Known>,
-    /// Regions that a search before this one found, by their blocks (as [`pollyrs_scop::Region`] has them).
-    pub before: Vec<Before>,
-}
-
-/// A SCoP of an earlier search in the same function.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Before {
-    pub blocks: BTreeSet<usize>,
-    pub wanted: Wanted,
-}
-
-/// What a later search may take of a SCoP that an earlier one found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
-    /// It is compiled, or refused.
-    Nothing,
-    /// Any smaller region: something in it keeps the rest from the device.
-    Smaller,
-    /// It was too much for a later stage: single nests, and of several in a row at most half.
-    Half,
-}
-
-impl Before {
-    /// Whether the search must leave a region of these blocks alone.
-    fn forbids(&self, c: &Candidate) -> bool {
-        let inside = c.blocks.iter().filter(|b| self.blocks.contains(&(**b as usize))).count();
-        match self.wanted {
-            Wanted::Nothing => inside > 0,
-            Wanted::Half if c.joined => 2 * inside > self.blocks.len(),
-            Wanted::Smaller | Wanted::Half => inside == self.blocks.len(),
-        }
-    }
-}
 
 /// Whether a region is a part of a nest over points that the program runs through tile by tile: the nest as a
 /// whole is in an order that can be proved to be as good, no part of it is.
@@ -168,41 +78,13 @@ const SHARE: u64 = 2;
 const LEAST: u64 = 200_000;
 const MOST_LEAST: u64 = 4;
 
-impl Default for DetectOptions {
-    fn default() -> Self {
-        // A five-point stencil under a time loop takes 60 thousand operations, PolyBench's largest kernel
-        // some millions.
-        DetectOptions {
-            isl_operations: 10_000_000,
-            all_operations: 20_000_000,
-            max_attempts: 512,
-            counted_stores: true,
-            shapes: Rc::default(),
-            before: Vec::new(),
-        }
-    }
-}
-
-/// What a function holds.
-#[derive(Debug)]
-pub struct Detection {
-    /// In program order, disjoint.
-    pub scops: Vec<Scop>,
-    pub rejections: Vec<Rejection>,
-    /// Whether some region was refused for having a part only of what values that were read before a loop
-    /// belong to ([`invariant_loads`]): without them there may be more.
-    pub divided: bool,
-    /// isl operations of all attempts, those that failed included.
-    pub operations: u64,
-}
-
 /// Finds the SCoPs of the function that `analyses` are of.
 pub fn detect(analyses: &Analyses<'_>, options: &DetectOptions) -> Detection {
-    let cfg = cfg::Cfg::new(analyses);
+    let cfg = Cfg::new(analyses);
     let function = ir::name(analyses.function());
     // A clone under analysis carries the original's name and a suffix.
     let function = function.strip_suffix(".pollyrs").unwrap_or(&function).to_string();
-    let assumed = invariant_loads::Assumed::new(analyses, &cfg.blocks);
+    let assumed = Assumed::new(analyses, &cfg.blocks);
     let mut count = options.before.len();
     let mut divided = false;
     let (mut operations, mut in_vain) = (0u64, 0u64);

@@ -17,11 +17,12 @@ ORDER = {
     "codegen-ptx": "ir < affine < kernel < ops host < statement device < staged tiled stencil < kernels",
     "runtime": "base < memory driver hosts < device residency < group < gpu emulated < cost < process < hold < execution < interface",
     "schedule": "base planted names < task < tree apart sharing < mapped dependences < appends domains print reordered strategy < rewrite stencil time_tiling estimate < mapping legality",
+    "scop-detect": "base < affine < memory < control < values < outcome",
     "plugin": "base ir < switches prepare residency device < compiled run < details < remarks pipeline < search commit < driver selftest < outcome < entry",
 }
 
 # Crates whose modules are one folder.
-FLAT = ["scop", "isl", "delinearize", "llvm-shim", "scop-detect", "cli", "fuzz", "tuning", "cache"]
+FLAT = ["scop", "isl", "delinearize", "llvm-shim", "cli", "fuzz", "tuning", "cache"]
 
 # What proves takes types and constants alone of the folders that make what it proves, and of what both know.
 MAKE_STENCILS = {f"stencil/{module}" for module in "alone cases cost lattice member model plan reach recognise unfold".split()}

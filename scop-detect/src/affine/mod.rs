@@ -1,0 +1,10 @@
+//! Scalar evolution as affine functions and polynomials of parameters and counters.
+
+pub(crate) mod any_numbers;
+pub(crate) mod distances;
+pub(crate) mod halves;
+pub(crate) mod pitches;
+pub(crate) mod ranges;
+pub(crate) mod remainders;
+pub(crate) mod scev_affine;
+pub(crate) mod selects;

@@ -1,0 +1,626 @@
+//! Scalar-evolution expressions as affine functions and polynomials over mathematical integers.
+//!
+//! **Problem.** LLVM's integers are modulo 2^bits, isl's are not. A value is computed *congruent* first:
+//! sums, products by constants, truncations and recurrences keep congruence modulo 2^bits whatever wraps on
+//! the way. Where the program
+//! *interprets* the bits (an extension, a comparison, a division, min and max, a number of iterations), the
+//! value must equal the signed (or unsigned) reading: no-wrap flags prove it, or the range is checked over
+//! the domain, and what is left becomes an assumption on the parameters. For 64 bits nothing is left: the
+//! host bounds every 64-bit parameter by
+//! 2^46 ([`crate::base::builder::WIDE_BOUND`]).
+//!
+//! **Example.** `zext i32 n to i64` in the domain `[n] -> { [i] : 0 <= i < n }` is `n` without an assumption:
+//! the domain has no point where `n < 0`. Outside the loop the assumption `n >= 0` would be recorded.
+
+use crate::affine::remainders::is_remainder;
+use crate::base::builder::{Builder, power_of};
+use crate::base::fail::Stop;
+use crate::base::ir::{self, Op, comes_back};
+use crate::base::place::Place;
+use isl::{Aff, DimType, LocalSpace, PwAff, Set, Val};
+use pollyrs_delinearize::Polynomial;
+use pollyrs_isl as isl;
+use pollyrs_llvm_shim::{LoopId, ScevExpr, ScevKind};
+use pollyrs_scop::AssumptionKind;
+
+/// An affine function; `exact` if it is the signed value and not only congruent to it.
+pub(crate) struct Affine {
+    pub pwa: PwAff,
+    pub exact: bool,
+}
+
+/// Functions with more pieces make every later step expensive; none of interest has them.
+const MAX_PIECES: u32 = 24;
+
+/// Longer polynomials are not spelled out in messages.
+const MAX_TERMS_SHOWN: usize = 4;
+
+/// Said of a variable that is no counter, such as `m` of `if (c) out[m++] = x`.
+const TAKEN_OVER: &str = ", which each iteration takes over from the one before";
+
+impl Builder<'_> {
+    fn blocked<T>(&self, e: &ScevExpr) -> Result<T, Stop> {
+        let culprit = self.culprit(e).unwrap_or_else(|| e.clone());
+        let mut text = self.describe(&culprit);
+        if let ScevKind::Unknown(v) = &culprit.kind
+            && ir::opcode(*v) == Some(ir::Op::LLVMPHI)
+            && comes_back(*v)
+            && self.user_name(*v, 4).is_some()
+        {
+            text.push_str(TAKEN_OVER);
+        }
+        Err(Stop::Blocker(text))
+    }
+
+    /// The part of a non-affine expression that is to blame.
+    fn culprit(&self, e: &ScevExpr) -> Option<ScevExpr> {
+        match &e.kind {
+            ScevKind::Unknown(v) if self.defined_inside(*v) => Some(e.clone()),
+            _ => e.operands().into_iter().find_map(|o| self.culprit(o)),
+        }
+    }
+
+    pub fn constant(&self, v: i128, place: &Place) -> Result<PwAff, Stop> {
+        let v = i64::try_from(v).map_err(|_| Stop::Blocker(v.to_string()))?;
+        Ok(PwAff::constant_on(place.space()?, v)?)
+    }
+
+    /// Dimension `dim` of the place.
+    pub fn dim(&self, dim: usize, place: &Place) -> Result<PwAff, Stop> {
+        let ls = LocalSpace::from_space(place.space()?)?;
+        Ok(PwAff::from_aff(Aff::var_on_domain(ls, DimType::Set, dim as u32)?)?)
+    }
+
+    /// The value modulo 2^bits.
+    pub fn congruent(&mut self, e: &ScevExpr, place: &Place) -> Result<Affine, Stop> {
+        let r = self.congruent_unchecked(e, place)?;
+        if r.pwa.n_piece()? > MAX_PIECES { self.blocked(e) } else { Ok(r) }
+    }
+
+    fn congruent_unchecked(&mut self, e: &ScevExpr, place: &Place) -> Result<Affine, Stop> {
+        if e.bits > 64 || e.is_pointer {
+            return self.blocked(e);
+        }
+        if let Some(d) = place.value_dim(e) {
+            return Ok(Affine { pwa: self.dim(d, place)?, exact: true });
+        }
+        if self.is_invariant(e) && holds_pointer(e) {
+            return self.param_value(e, place);
+        }
+        if let Some(part) = self.part(e) {
+            return self.param_value(&part, place);
+        }
+        if self.is_invariant(e) && self.is_part(e) {
+            return self.param_value(e, place);
+        }
+        if let Some(sum) = self.sum_with_taken(e, place)? {
+            return Ok(sum);
+        }
+        match &e.kind {
+            ScevKind::Constant(c) => Ok(Affine { pwa: self.constant(*c, place)?, exact: true }),
+            ScevKind::Unknown(v) if self.defined_inside(*v) => self.instruction(*v, e, place),
+            ScevKind::Unknown(_) => self.param_value(e, place),
+            ScevKind::Add(ops) => {
+                let mut sum = self.constant(0, place)?;
+                let chosen = !place.values.is_empty() && e.bits <= 32;
+                let mut exact = e.nsw || ops.len() == 1 || chosen && self.never_wraps_here(e);
+                for o in ops {
+                    let x = self.congruent(o, place)?;
+                    sum = sum.add(x.pwa)?;
+                    exact &= x.exact;
+                }
+                Ok(Affine { pwa: sum, exact })
+            }
+            ScevKind::Mul(ops) => {
+                let mut factor: i128 = 1;
+                let mut rest = Vec::new();
+                for o in ops {
+                    match o.kind {
+                        ScevKind::Constant(c) => factor = factor.saturating_mul(c),
+                        _ => rest.push(o),
+                    }
+                }
+                if rest.len() == 2
+                    && let Some(x) = self.times_quotient(&rest, place)?
+                {
+                    return Ok(Affine { pwa: self.scale(x.pwa, factor)?, exact: false });
+                }
+                let [one] = rest[..] else {
+                    return if self.is_invariant(e) {
+                        self.param_value(e, place)
+                    } else {
+                        self.blocked_product(e)
+                    };
+                };
+                let x = self.congruent(one, place)?;
+                Ok(Affine { pwa: self.scale(x.pwa, factor)?, exact: e.nsw && x.exact })
+            }
+            ScevKind::AddRec { loop_id, operands } => self.recurrence(*loop_id, operands, e, place),
+            ScevKind::SignExtend(x) if x.bits == 1 => {
+                Ok(Affine { pwa: self.unsigned(x, place)?.neg()?, exact: true })
+            }
+            ScevKind::SignExtend(x) => Ok(Affine { pwa: self.exact(x, place)?, exact: true }),
+            ScevKind::ZeroExtend(x) => {
+                let x = self.with_sign(x).unwrap_or_else(|| (**x).clone());
+                Ok(Affine { pwa: self.unsigned(&x, place)?, exact: true })
+            }
+            ScevKind::Truncate(x) => Ok(Affine { pwa: self.congruent(x, place)?.pwa, exact: false }),
+            ScevKind::UDiv(a, b) => match b.kind {
+                ScevKind::Constant(c) if c > 0 => {
+                    let a = self.unsigned(a, place)?;
+                    let c = Val::int(
+                        &self.given.ctx,
+                        i64::try_from(c).map_err(|_| Stop::Blocker("a huge divisor".into()))?,
+                    )?;
+                    Ok(Affine { pwa: a.scale_down(c)?.floor()?, exact: true })
+                }
+                _ if self.is_invariant(e) => self.param_value(e, place),
+                _ => match self.divided(a, b, false, place)? {
+                    Some(pwa) => Ok(Affine { pwa, exact: true }),
+                    None => self.blocked(e),
+                },
+            },
+            ScevKind::SMax(ops) => self.fold(ops, place, false, PwAff::max),
+            ScevKind::SMin(ops) => self.fold(ops, place, false, PwAff::min),
+            ScevKind::UMax(ops) => self.fold(ops, place, true, PwAff::max),
+            ScevKind::UMin(ops) | ScevKind::SequentialUMin(ops) => self.fold(ops, place, true, PwAff::min),
+            ScevKind::PtrToInt(_) | ScevKind::VScale | ScevKind::CouldNotCompute => self.blocked(e),
+        }
+    }
+
+    fn blocked_product<T>(&self, e: &ScevExpr) -> Result<T, Stop> {
+        match self.culprit(e) {
+            Some(c) => Err(Stop::Blocker(self.describe(&c))),
+            None => Err(Stop::Blocker(format!("the product {}", self.describe(e)))),
+        }
+    }
+
+    fn param_value(&mut self, e: &ScevExpr, place: &Place) -> Result<Affine, Stop> {
+        let i = self.param(e)?;
+        Ok(Affine { pwa: self.param_aff(i, place.space()?)?, exact: true })
+    }
+
+    pub fn scale(&self, p: PwAff, by: i128) -> Result<PwAff, Stop> {
+        let by = i64::try_from(by).map_err(|_| Stop::Blocker(by.to_string()))?;
+        Ok(p.scale(Val::int(&self.given.ctx, by)?)?)
+    }
+
+    fn fold(
+        &mut self,
+        ops: &[ScevExpr],
+        place: &Place,
+        unsigned: bool,
+        f: fn(PwAff, PwAff) -> isl::Result<PwAff>,
+    ) -> Result<Affine, Stop> {
+        let mut all = Vec::new();
+        for o in ops {
+            all.push(if unsigned { self.unsigned(o, place)? } else { self.exact(o, place)? });
+        }
+        let mut it = all.into_iter();
+        let mut acc = it.next().ok_or_else(|| Stop::Blocker("an empty minimum".into()))?;
+        for o in it {
+            acc = f(acc, o)?;
+        }
+        Ok(Affine { pwa: acc.coalesce()?, exact: true })
+    }
+
+    fn recurrence(
+        &mut self,
+        l: LoopId,
+        ops: &[ScevExpr],
+        e: &ScevExpr,
+        place: &Place,
+    ) -> Result<Affine, Stop> {
+        let [start, step] = ops else {
+            let counter = self.counter_name(l).unwrap_or_else(|| "a loop counter".to_string());
+            return Err(Stop::Blocker(power_of(&counter)));
+        };
+        let exact = e.nsw;
+        if let Some(d) = place.loops.iter().position(|x| *x == l) {
+            let ScevKind::Constant(c) = step.kind else { return self.blocked_product(e) };
+            let start = self.congruent(start, place)?;
+            let i = self.dim(d, place)?;
+            let pwa = start.pwa.add(self.scale(i, c)?)?;
+            return Ok(Affine { pwa, exact: exact && start.exact });
+        }
+        if !self.is_invariant(e) {
+            return self.blocked(e);
+        }
+        if let (Some((counter, offset)), ScevKind::Constant(c)) = (self.outer_counter(l), &step.kind) {
+            let start = self.congruent(start, place)?;
+            let i = self.param_aff(counter, place.space()?)?;
+            let i = i.add_constant(Val::int(&self.given.ctx, -offset)?)?;
+            let pwa = start.pwa.add(self.scale(i, *c)?)?;
+            return Ok(Affine { pwa, exact: exact && start.exact });
+        }
+        self.param_value(e, place)
+    }
+
+    /// For a loop around the region: a parameter and an offset with `iteration = parameter - offset`.
+    pub fn outer_counter(&mut self, l: LoopId) -> Option<(usize, i64)> {
+        if let Some(known) = self.outer_counters.get(&l) {
+            return *known;
+        }
+        let header = self.given.an.loops().get(l.0)?.header;
+        let phis = ir::instructions(header).into_iter().take_while(|i| ir::opcode(*i) == Some(Op::LLVMPHI));
+        let mut found = None;
+        for phi in phis.filter(|p| ir::int_bits(*p).is_some_and(|b| (32..=64).contains(&b))) {
+            let e = self.given.an.scev(phi, Some(l));
+            let ScevKind::AddRec { loop_id, operands } = &e.kind else { continue };
+            let [ScevKind::Constant(start), ScevKind::Constant(1)] =
+                operands.iter().map(|o| o.kind.clone()).collect::<Vec<_>>()[..]
+            else {
+                continue;
+            };
+            // A counter that may wrap counts iterations no longer; 64 bits never come around.
+            if *loop_id == l
+                && (e.nsw || e.bits == 64)
+                && i64::try_from(start).is_ok_and(|s| s.abs() < 1 << 30)
+            {
+                found = self.param(&e).ok().map(|p| (p, start as i64));
+                break;
+            }
+        }
+        if let Some((p, start)) = found {
+            self.at_least(p, start).ok()?;
+        }
+        self.outer_counters.insert(l, found);
+        found
+    }
+
+    /// The same for pointers that move with a loop around the region: where no counter of it starts from a
+    /// constant (it counts down, or from an argument), its iterations are counted.
+    pub fn outer_iteration(&mut self, l: LoopId) -> Option<(usize, i64)> {
+        if let Some(found) = self.outer_counter(l) {
+            return Some(found);
+        }
+        let p = self.param(&self.given.an.iteration(l)).ok()?;
+        self.at_least(p, 0).ok()?;
+        Some((p, 0))
+    }
+
+    /// What is known of a parameter.
+    pub fn within(&mut self, p: usize, least: i128, most: i128) -> Result<(), Stop> {
+        let (Ok(least), Ok(most)) = (i64::try_from(least), i64::try_from(most)) else { return Ok(()) };
+        let space = isl::Space::params_named(&self.given.ctx, [self.params[p].name.as_str()])?;
+        let range = Set::universe(space)?
+            .lower_bound_val(DimType::Param, 0, Val::int(&self.given.ctx, least)?)?
+            .upper_bound_val(DimType::Param, 0, Val::int(&self.given.ctx, most)?)?;
+        self.context = self.context.clone().intersect(range)?;
+        Ok(())
+    }
+
+    /// Notes that parameter `p` is never below `least`.
+    fn at_least(&mut self, p: usize, least: i64) -> isl::Result<()> {
+        let space = isl::Space::params_named(&self.given.ctx, [self.params[p].name.as_str()])?;
+        let known =
+            Set::universe(space)?.lower_bound_val(DimType::Param, 0, Val::int(&self.given.ctx, least)?)?;
+        self.context = self.context.clone().intersect(known)?;
+        Ok(())
+    }
+
+    /// An instruction that scalar evolution does not see through: signed division, remainders and masks by
+    /// constants, and selections under affine conditions.
+    fn instruction(&mut self, v: ir::Value, e: &ScevExpr, place: &Place) -> Result<Affine, Stop> {
+        match ir::opcode(v) {
+            // `c ? i + 1 : i` may have become `i + c`.
+            _ if e.bits == 1 => {
+                let known = place.domain.clone().intersect_params(self.context.clone())?;
+                let holds = self.condition(v, place)?.intersect(place.domain.clone())?;
+                let not = place.domain.clone().subtract(holds.clone())?;
+                let one = self.constant(1, place)?.intersect_domain(holds)?;
+                let pwa = one.union_add(self.constant(0, place)?.intersect_domain(not)?)?;
+                return Ok(Affine { pwa: pwa.gist(known)?.coalesce()?, exact: false });
+            }
+            Some(Op::LLVMSelect) => return self.selection(v, place),
+            Some(Op::LLVMFreeze) => {
+                let x = self.given.an.scev(ir::operand(v, 0), self.scope(v, place));
+                return self.congruent(&x, place);
+            }
+            _ => {}
+        }
+        if let Some(op @ (Op::LLVMSDiv | Op::LLVMSRem)) = ir::opcode(v)
+            && !ir::is_constant(ir::operand(v, 1))
+        {
+            let scope = self.scope(v, place);
+            let (x, n) =
+                (self.given.an.scev(ir::operand(v, 0), scope), self.given.an.scev(ir::operand(v, 1), scope));
+            return match self.divided(&x, &n, op == Op::LLVMSRem, place)? {
+                Some(pwa) => Ok(Affine { pwa, exact: true }),
+                None => self.blocked(e),
+            };
+        }
+        let divisor = |i| ir::constant_int(ir::operand(v, i)).filter(|c| *c > 0);
+        let (op, c) = match (ir::opcode(v), ir::operands(v).len()) {
+            (Some(op @ (Op::LLVMSDiv | Op::LLVMSRem)), _) => (op, divisor(1)),
+            (Some(op @ Op::LLVMAShr), _) => {
+                (op, ir::constant_int(ir::operand(v, 1)).filter(|s| (0..62).contains(s)).map(|s| 1i64 << s))
+            }
+            _ => return self.blocked(e),
+        };
+        let Some(c) = c else { return self.blocked(e) };
+        let x = self.given.an.scev(ir::operand(v, 0), self.scope(v, place));
+        let text = format!("{} is not negative", self.describe(&x));
+        let x = self.exact(&x, place)?;
+        if op == Op::LLVMSRem {
+            self.likely_not_negative(&x, place, &text)?;
+        }
+        let by = Val::int(&self.given.ctx, c)?;
+        let pwa = match op {
+            Op::LLVMSDiv => x.tdiv_q(PwAff::constant_on(place.space()?, c)?)?,
+            Op::LLVMSRem => x.tdiv_r(PwAff::constant_on(place.space()?, c)?)?,
+            _ => x.scale_down(by)?.floor()?,
+        };
+        // tdiv has a piece for either sign; the domain mostly rules one out.
+        let mut known = place.domain.clone().intersect_params(self.context.clone())?;
+        if op == Op::LLVMSRem {
+            // The quotient of a pitch, assumed to be a multiple, would become a fraction.
+            known = known.intersect_params(self.assumed.set.clone())?;
+        }
+        Ok(Affine { pwa: pwa.gist(known)?.coalesce()?, exact: true })
+    }
+
+    /// Assumes that a dividend is not negative if only negative parameters make it so: `(i + color) % 2`.
+    /// Both signs would double the cases of all that depends on it.
+    fn likely_not_negative(&mut self, x: &PwAff, place: &Place, note: &str) -> Result<(), Stop> {
+        let known = place.domain.clone().intersect_params(self.context.clone())?;
+        let negative = x.clone().lt_set(self.constant(0, place)?)?;
+        let mut usual = known.intersect_params(self.assumed.set.clone())?.intersect(negative.clone())?;
+        for p in 0..usual.dim(DimType::Param)? {
+            usual = usual.lower_bound_val(DimType::Param, p, Val::int(&self.given.ctx, 0)?)?;
+        }
+        if !self.mode.strict && usual.is_empty()? {
+            self.assume(AssumptionKind::NonNegative, negative, place, note)?;
+        }
+        Ok(())
+    }
+
+    /// The signed value.
+    pub fn exact(&mut self, e: &ScevExpr, place: &Place) -> Result<PwAff, Stop> {
+        let a = self.congruent(e, place)?;
+        if a.exact {
+            return Ok(a.pwa);
+        }
+        if e.bits >= 64 {
+            return if self.is_small(&a.pwa)? { Ok(a.pwa) } else { self.blocked(e) };
+        }
+        let half = 1i64 << (e.bits - 1);
+        if e.bits < 8 {
+            // Narrow types occur as masks only; their signed value is piecewise and of no use.
+            return self.blocked(e);
+        }
+        let low = a.pwa.clone().lt_set(PwAff::constant_on(place.space()?, -half)?)?;
+        let high = a.pwa.clone().ge_set(PwAff::constant_on(place.space()?, half)?)?;
+        let note = format!("{} does not overflow", self.describe(e));
+        self.assume(AssumptionKind::NoWrap, low.union(high)?, place, &note)?;
+        Ok(a.pwa)
+    }
+
+    /// Whether 64 bits hold every value of `p`: with all symbols within ±2^46, coefficients that sum up to
+    /// less than 2^15 and a constant below 2^61 leave it below 2^62.
+    fn is_small(&self, p: &PwAff) -> Result<bool, Stop> {
+        for (_, aff) in p.pieces()? {
+            let mut sum: i64 = 0;
+            for ty in [DimType::In, DimType::Param] {
+                for d in 0..aff.dim(ty)? {
+                    // A rational coefficient belongs to a rounded quotient, which is smaller than its
+                    // dividend.
+                    let c = aff.coefficient(ty, d as i32)?.abs()?.ceil()?.to_i64();
+                    sum = sum.saturating_add(c.unwrap_or(i64::MAX));
+                }
+            }
+            let constant = aff.constant()?.abs()?.ceil()?.to_i64();
+            if sum >= 1 << 15 || constant.is_none_or(|c| c >= 1 << 61) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The unsigned value, under the assumption that it is also the signed one; exactly the remainder for
+    /// types that are no power of two wide (they come from masks).
+    pub fn unsigned(&mut self, e: &ScevExpr, place: &Place) -> Result<PwAff, Stop> {
+        if !matches!(e.bits, 8 | 16 | 32 | 64) && e.bits < 62 {
+            let a = self.congruent(e, place)?;
+            let known = place.domain.clone().intersect_params(self.context.clone())?;
+            let m = a.pwa.modulo(Val::int(&self.given.ctx, 1i64 << e.bits)?)?;
+            return Ok(m.gist(known)?);
+        }
+        let a = self.exact(e, place)?;
+        let negative = a.clone().lt_set(PwAff::constant_on(place.space()?, 0)?)?;
+        let note = format!("{} is not negative", self.describe(e));
+        self.assume(AssumptionKind::NonNegative, negative, place, &note)?;
+        Ok(a)
+    }
+
+    /// A polynomial over the dimensions of `place`, the parameters (by index), and after the dimensions the
+    /// functions pushed to `quasi` (integer divisions, minima ...), congruent modulo 2^bits.
+    pub fn polynomial(
+        &mut self,
+        e: &ScevExpr,
+        place: &Place,
+        quasi: &mut Vec<PwAff>,
+    ) -> Result<Polynomial, Stop> {
+        match &e.kind {
+            ScevKind::Constant(c) => Ok(Polynomial::constant(*c)),
+            _ if place.value_dim(e).is_some() || self.part(e).is_some() => {
+                self.affine_polynomial(e, place, quasi)
+            }
+            ScevKind::UDiv(..) | ScevKind::ZeroExtend(_) if self.is_invariant(e) && self.is_part(e) => {
+                self.affine_polynomial(e, place, quasi)
+            }
+            ScevKind::Add(ops) => {
+                let found = self.polynomial_taken(e)?;
+                if found.is_none() && is_remainder(e) {
+                    return self.affine_polynomial(e, place, quasi);
+                }
+                let (mut p, rest) = found.unwrap_or_else(|| (Polynomial::zero(), ops.clone()));
+                for o in &rest {
+                    p = &p + &self.polynomial(o, place, quasi)?;
+                }
+                Ok(p)
+            }
+            ScevKind::Mul(ops) => {
+                let numbers = ops.iter().filter(|o| matches!(o.kind, ScevKind::Constant(_))).count();
+                let mut p = Polynomial::constant(1);
+                for o in ops {
+                    let factor = if ops.len() - numbers > 1 {
+                        self.factor(o, place, quasi)?
+                    } else {
+                        self.polynomial(o, place, quasi)?
+                    };
+                    p = &p * &factor;
+                }
+                Ok(p)
+            }
+            ScevKind::AddRec { loop_id, operands } => {
+                let [start, step] = &operands[..] else { return self.affine_polynomial(e, place, quasi) };
+                let i = if let Some(d) = place.loops.iter().position(|x| x == loop_id) {
+                    Polynomial::iter(d)
+                } else if let (true, Some((p, offset))) =
+                    (!self.inside(*loop_id), self.outer_counter(*loop_id))
+                {
+                    &Polynomial::param(p) - &Polynomial::constant(i128::from(offset))
+                } else {
+                    return self.affine_polynomial(e, place, quasi);
+                };
+                let start = self.polynomial(start, place, quasi)?;
+                let step = self.factor(step, place, quasi)?;
+                Ok(&start + &(&step * &i))
+            }
+            ScevKind::SignExtend(x) | ScevKind::ZeroExtend(x) => {
+                let quasi_before = quasi.len();
+                let p = self.polynomial(x, place, quasi)?;
+                if p.is_affine() {
+                    quasi.truncate(quasi_before);
+                    return self.affine_polynomial(e, place, quasi);
+                }
+                let unsigned = matches!(e.kind, ScevKind::ZeroExtend(_));
+                if x.bits < 64 && (unsigned || !never_wraps(x)) {
+                    let bound = 1i64 << (x.bits - u32::from(!unsigned));
+                    let range = if unsigned { (0, bound - 1) } else { (-bound, bound - 1) };
+                    let mut note = format!("an index of {} bits does not wrap", x.bits);
+                    if p.terms().count() <= MAX_TERMS_SHOWN {
+                        note.push_str(&format!(": {}", self.polynomial_text(&p, place)));
+                    }
+                    self.assume_range(AssumptionKind::NoWrap, &p, range, place, quasi, &note)?;
+                }
+                Ok(p)
+            }
+            ScevKind::Truncate(x) => self.polynomial(x, place, quasi),
+            ScevKind::UDiv(x, by) => match by.kind {
+                ScevKind::Constant(c) if c > 1 => self.polynomial_quotient(x, c, e, place, quasi),
+                _ => self.affine_polynomial(e, place, quasi),
+            },
+            ScevKind::Unknown(v) if self.is_selection(*v) => self.polynomial_selection(*v, place, quasi),
+            ScevKind::Unknown(v) if self.defined_inside(*v) && ir::opcode(*v) == Some(Op::LLVMAShr) => {
+                self.polynomial_shift(*v, e, place, quasi)
+            }
+            _ => self.affine_polynomial(e, place, quasi),
+        }
+    }
+
+    pub fn affine_polynomial(
+        &mut self,
+        e: &ScevExpr,
+        place: &Place,
+        quasi: &mut Vec<PwAff>,
+    ) -> Result<Polynomial, Stop> {
+        let a = self.congruent(e, place)?.pwa;
+        if let Some(p) = self.as_polynomial(&a)? {
+            return Ok(p);
+        }
+        // A case distinction over parameters only, such as the extent `max(n, 0)` of a Fortran array: a size
+        // with a name of its own, so that it can be multiplied by counters. It has to be the same in all
+        // places, also in those where `n > 0` is known.
+        let known = self.context.clone().intersect(self.assumed.set.clone())?;
+        if self.is_invariant(e) {
+            let everywhere = Set::universe(place.space()?)?.intersect_params(known.clone())?;
+            let a = simplified(a.clone(), everywhere)?;
+            if let Some(p) = self.as_polynomial(&a)? {
+                return Ok(p);
+            }
+            if let Some(i) = self.named_extent(e)? {
+                return Ok(Polynomial::param(i));
+            }
+        }
+        let a = simplified(a, place.domain.clone().intersect_params(known)?)?;
+        if let Some(p) = self.as_polynomial(&a)? {
+            return Ok(p);
+        }
+        let (factor, rest, constant) = crate::affine::remainders::without_factor(a)?;
+        quasi.push(rest);
+        let function = Polynomial::iter(place.dims() + quasi.len() - 1);
+        Ok(&function.scale(i128::from(factor)) + &Polynomial::constant(i128::from(constant)))
+    }
+
+    /// `a` as a polynomial, if it is one piece without integer divisions.
+    pub fn as_polynomial(&self, a: &PwAff) -> Result<Option<Polynomial>, Stop> {
+        if !a.isa_aff()? {
+            return Ok(None);
+        }
+        let aff = a.clone().as_aff()?;
+        let whole = aff.dim(DimType::Div)? == 0 && aff.denominator()?.is_one()?;
+        let mut p = match aff.constant()?.to_i64() {
+            Some(c) if whole => Polynomial::constant(i128::from(c)),
+            _ => return Ok(None),
+        };
+        for d in 0..aff.dim(DimType::In)? {
+            let Some(c) = aff.coefficient(DimType::In, d as i32)?.to_i64() else { return Ok(None) };
+            p = &p + &Polynomial::iter(d as usize).scale(i128::from(c));
+        }
+        let space = aff.space()?;
+        for d in 0..aff.dim(DimType::Param)? {
+            let Some(c) = aff.coefficient(DimType::Param, d as i32)?.to_i64() else { return Ok(None) };
+            if c == 0 {
+                continue;
+            }
+            let name = space.dim_name(DimType::Param, d)?.unwrap_or_default();
+            let Some(i) = self.params.iter().position(|q| q.name == name) else { return Ok(None) };
+            p = &p + &Polynomial::param(i).scale(i128::from(c));
+        }
+        Ok(Some(p))
+    }
+}
+
+/// `a`, which is of interest on `known` only, without the pieces that have no point there. (isl's gist drops
+/// a piece only if it is obviously empty.)
+fn simplified(a: PwAff, known: Set) -> isl::Result<PwAff> {
+    let a = a.gist(known.clone())?.coalesce()?;
+    if a.n_piece()? < 2 {
+        return Ok(a);
+    }
+    let mut kept: Option<PwAff> = None;
+    let mut only = Vec::new();
+    for (part, aff) in a.pieces()? {
+        if part.is_disjoint(&known)? {
+            continue;
+        }
+        only.push(aff.clone());
+        let piece = PwAff::alloc(part, aff)?;
+        kept = Some(match kept {
+            None => piece,
+            Some(k) => k.union_add(piece)?,
+        });
+    }
+    if let [aff] = &only[..] {
+        return PwAff::from_aff(aff.clone());
+    }
+    kept.map_or(Ok(a), |k| k.gist(known)?.coalesce())
+}
+
+fn holds_pointer(e: &ScevExpr) -> bool {
+    e.is_pointer || matches!(e.kind, ScevKind::PtrToInt(_)) || e.operands().into_iter().any(holds_pointer)
+}
+
+/// Whether flags prove that no part of the polynomial expression wraps as a signed number. A flag of the
+/// outermost operation alone says nothing about its operands. Conversions inside are checked on their own.
+pub(crate) fn never_wraps(e: &ScevExpr) -> bool {
+    match &e.kind {
+        ScevKind::Add(o) | ScevKind::Mul(o) | ScevKind::AddRec { operands: o, .. } => {
+            e.nsw && o.iter().all(never_wraps)
+        }
+        ScevKind::Truncate(_) => false,
+        _ => true,
+    }
+}

@@ -1,0 +1,209 @@
+//! Selections under affine conditions: `c ? a : b` as a piecewise function, or as a polynomial with piecewise
+//! factors.
+//!
+//! **Problem.** Boundary handling reads `A[(i > 0 ? i - 1 : 0) * n + j]`. LLVM multiplies into the arms,
+//! `i > 0 ? (i - 1) * n : 0`, so neither the arms nor the whole are affine. The difference of the arms is
+//! `n * (i - 1)`: a product of parameters times an affine function. With the quasi-affine function
+//! `s = (i > 0 ? i - 1 : 0)` the whole is the polynomial `0 + n * s`, which delinearizes as if the source had
+//! said so.
+//!
+//! **Invariant.** An arm may overflow or be poison where the other one is selected: each is looked at on its
+//! own part of the domain only.
+
+use crate::affine::scev_affine::Affine;
+use crate::base::builder::Builder;
+use crate::base::fail::Stop;
+use crate::base::ir::{self, Op, Value};
+use crate::base::place::Place;
+use isl::{PwAff, Val};
+use pollyrs_delinearize::{Monomial, Polynomial, Symbol};
+use pollyrs_isl as isl;
+use std::collections::BTreeMap;
+
+impl Builder<'_> {
+    /// Whether `v` is a selection made in each iteration.
+    pub fn is_selection(&self, v: Value) -> bool {
+        ir::opcode(v) == Some(Op::LLVMSelect) && self.defined_inside(v)
+    }
+
+    /// `c ? a : b` as a piecewise function.
+    pub fn selection(&mut self, v: Value, place: &Place) -> Result<Affine, Stop> {
+        let (then, other) = self.sides(v, place)?;
+        let scope = self.scope(v, place);
+        let mut pwa: Option<PwAff> = None;
+        for (arm, side) in [(1, &then), (2, &other)] {
+            if side.domain.is_empty()? {
+                continue;
+            }
+            let x = self.given.an.scev(ir::operand(v, arm), scope);
+            let x = self.exact(&x, side)?.intersect_domain(side.domain.clone())?;
+            pwa = Some(match pwa {
+                Some(first) => first.union_add(x)?,
+                None => x,
+            });
+        }
+        let pwa = match pwa {
+            Some(pwa) => pwa,
+            None => self.constant(0, place)?,
+        };
+        let known = place.domain.clone().intersect_params(self.context.clone())?;
+        Ok(Affine { pwa: pwa.gist(known)?.coalesce()?, exact: true })
+    }
+
+    /// The part of `place` where the selection `v` takes its first arm, and where its second.
+    fn sides(&mut self, v: Value, place: &Place) -> Result<(Place, Place), Stop> {
+        let chosen = self.condition(ir::operand(v, 0), place)?;
+        let domain = place.domain.clone();
+        Ok((
+            Place { domain: domain.clone().intersect(chosen.clone())?, ..place.clone() },
+            Place { domain: domain.subtract(chosen)?, ..place.clone() },
+        ))
+    }
+
+    /// `c ? a : b`, where the arms are polynomials: `b` plus, for each product of parameters in `a - b`, that
+    /// product times a new quasi-affine function.
+    pub fn polynomial_selection(
+        &mut self,
+        v: Value,
+        place: &Place,
+        quasi: &mut Vec<PwAff>,
+    ) -> Result<Polynomial, Stop> {
+        let (then, other) = self.sides(v, place)?;
+        let scope = self.scope(v, place);
+        let (a, b) =
+            (self.given.an.scev(ir::operand(v, 1), scope), self.given.an.scev(ir::operand(v, 2), scope));
+        if then.domain.is_empty()? {
+            return self.polynomial(&b, place, quasi);
+        }
+        if other.domain.is_empty()? {
+            return self.polynomial(&a, place, quasi);
+        }
+        let before = quasi.len();
+        let a = self.polynomial(&a, &then, quasi)?;
+        let between = quasi.len();
+        let b = self.polynomial(&b, &other, quasi)?;
+        if a.is_affine() && b.is_affine() {
+            // Nothing was multiplied into the arms.
+            quasi.truncate(before);
+            let e = self.given.an.scev(v, scope);
+            return self.affine_polynomial(&e, place, quasi);
+        }
+        let known = place.domain.clone().intersect_params(self.context.clone())?;
+        // What an arm is made of need not be defined where the other one is taken.
+        for (at, function) in quasi.iter_mut().enumerate().skip(before) {
+            let side = if at < between { &then } else { &other };
+            let elsewhere = place.domain.clone().subtract(side.domain.clone())?;
+            let zero = self.constant(0, place)?.intersect_domain(elsewhere)?;
+            let whole = function.clone().intersect_domain(side.domain.clone())?.union_add(zero)?;
+            *function = whole.gist(known.clone())?.coalesce()?;
+        }
+        let blocked = |me: &Self| Stop::Blocker(me.name_of(v));
+        let mut whole = b.clone();
+        for (product, factor) in affine_factors(&(&a - &b)).ok_or_else(|| blocked(self))? {
+            let x = self.affine_function(&factor, place, quasi)?.ok_or_else(|| blocked(self))?;
+            let zero = self.constant(0, place)?.intersect_domain(other.domain.clone())?;
+            let x = x.intersect_domain(then.domain.clone())?.union_add(zero)?;
+            let x = x.gist(known.clone())?.coalesce()?;
+            quasi.push(x);
+            let symbol = Polynomial::iter(place.dims() + quasi.len() - 1);
+            whole = &whole + &(&Polynomial::term(product, 1) * &symbol);
+        }
+        Ok(whole)
+    }
+
+    /// A polynomial of degree one at most as a function. `None` if a coefficient is out of range.
+    pub fn affine_function(
+        &self,
+        p: &Polynomial,
+        place: &Place,
+        quasi: &[PwAff],
+    ) -> Result<Option<PwAff>, Stop> {
+        let mut sum = self.constant(p.constant_term(), place)?;
+        for (m, c) in p.terms() {
+            let Ok(c) = i64::try_from(c) else { return Ok(None) };
+            for (s, _) in m.factors() {
+                let x = match s {
+                    Symbol::Iter(d) if d < place.dims() => self.dim(d, place)?,
+                    Symbol::Iter(d) => quasi[d - place.dims()].clone(),
+                    Symbol::Param(i) => self.param_aff(i, place.space()?)?,
+                };
+                sum = sum.add(x.scale(Val::int(&self.given.ctx, c)?)?)?;
+            }
+        }
+        Ok(Some(sum))
+    }
+}
+
+/// `p` as a sum of products of parameters times affine functions. One product that divides every term is
+/// preferred; `None` if counters are multiplied with each other.
+fn affine_factors(p: &Polynomial) -> Option<Vec<(Monomial, Polynomial)>> {
+    if p.is_zero() {
+        return Some(Vec::new());
+    }
+    let parameters = |m: &Monomial| {
+        Monomial::product(
+            m.factors()
+                .filter(|(s, _)| matches!(s, Symbol::Param(_)))
+                .flat_map(|(s, n)| (0..n).map(move |_| s)),
+        )
+    };
+    let common = p.terms().map(|(m, _)| parameters(m)).reduce(|x, y| {
+        Monomial::product(
+            x.factors().flat_map(|(s, n)| (0..n.min(y.exponent(s))).map(move |_| s)).collect::<Vec<_>>(),
+        )
+    })?;
+    let mut whole = Polynomial::zero();
+    for (m, c) in p.terms() {
+        whole = &whole + &Polynomial::term(m.div(&common)?, c);
+    }
+    if whole.is_affine() {
+        return Some(vec![(common, whole)]);
+    }
+    let mut parts: BTreeMap<Monomial, Polynomial> = BTreeMap::new();
+    for (m, c) in p.terms() {
+        let product = parameters(m);
+        let term = Polynomial::term(m.div(&product)?, c);
+        let part = parts.entry(product).or_insert_with(Polynomial::zero);
+        *part = &*part + &term;
+    }
+    parts.values().all(Polynomial::is_affine).then(|| parts.into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn i() -> Polynomial {
+        Polynomial::iter(0)
+    }
+    fn n(k: usize) -> Polynomial {
+        Polynomial::param(k)
+    }
+
+    #[test]
+    fn products_of_parameters_come_before_affine_functions() {
+        let one = Polynomial::constant(1);
+        // (polynomial, its parts: product of parameters times an affine function)
+        let table = [
+            (&n(0) * &(&i() - &one), Some(vec![(n(0), &i() - &one)])),
+            (&n(0) * &(&i() - &n(1)), Some(vec![(n(0), &i() - &n(1))])),
+            (&(&n(0) * &n(1)) + &i(), Some(vec![(one.clone(), i()), (&n(0) * &n(1), one.clone())])),
+            (&i() * &Polynomial::iter(1), None),
+            (Polynomial::zero(), Some(Vec::new())),
+        ];
+        for (p, parts) in table {
+            let found = affine_factors(&p);
+            assert_eq!(found.is_some(), parts.is_some(), "{p}");
+            let mut sum = Polynomial::zero();
+            for ((m, f), (product, factor)) in found.unwrap_or_default().iter().zip(parts.unwrap_or_default())
+            {
+                assert_eq!(Polynomial::term(m.clone(), 1), product, "{p}");
+                assert_eq!(*f, factor, "{p}");
+                sum = &sum + &(&product * f);
+            }
+            if affine_factors(&p).is_some() {
+                assert_eq!(sum, p);
+            }
+        }
+    }
+}

@@ -1,0 +1,744 @@
+//! The state of one attempt to model one region: parameters, context, assumptions.
+//!
+//! Invariants: `assumed` is the conjunction of the recorded assumptions; no recorded assumption is implied by
+//! the context and the ones before it; parameters are never removed, so indices into `params` stay valid.
+
+use crate::base::cfg::Cfg;
+use crate::base::fail::{Fail, Stop, value_location};
+use crate::base::found::{
+    Appended, FoundSubscript, FoundUpdate, Inspected, KnownRange, ParamEntry, Rounded, Uncovered, WIDE_BOUND,
+};
+use crate::base::invariant_loads::Assumed;
+use crate::base::ir::{self, Block, Value, comes_back};
+use crate::base::options::DetectOptions;
+use crate::base::place::Place;
+use crate::base::region::Candidate;
+use isl::{DimType, PwAff, Set, Space};
+use pollyrs_delinearize::{Known, Residue};
+use pollyrs_isl as isl;
+use pollyrs_llvm_shim::{Analyses, LoopId, ScevExpr, ScevKind, source_name};
+use pollyrs_scop::{ArrayId, Assumption, AssumptionKind, ProductRange};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One attempt at one region.
+pub(crate) struct Builder<'a> {
+    pub given: Given<'a>,
+    pub params: Vec<ParamEntry>,
+    pub context: Set,
+    /// isl names in use.
+    pub names: BTreeSet<String>,
+    /// Parameters that a fact of the context ties to others; their range is part of that fact, so they stay.
+    pub tied: BTreeSet<usize>,
+    /// For loops around the region: the parameter that counts its iterations, and what to subtract from it.
+    pub outer_counters: BTreeMap<LoopId, Option<(usize, i64)>>,
+    pub assumed: Assumptions,
+    pub found: Found,
+    pub memo: Memo,
+    pub mode: Mode,
+}
+
+/// What is fixed: the function, the region, what the user said.
+pub(crate) struct Given<'a> {
+    pub an: &'a Analyses<'a>,
+    pub cfg: &'a Cfg,
+    pub ctx: isl::Context,
+    pub region: &'a Candidate,
+    pub shapes: &'a Known,
+    pub invariant_loads: &'a Assumed,
+    /// [`crate::DetectOptions::counted_stores`].
+    pub counted_stores: bool,
+}
+
+/// What is assumed of the parameters.
+#[derive(Clone)]
+pub(crate) struct Assumptions {
+    /// The conjunction of all.
+    pub set: Set,
+    pub all: Vec<Assumption>,
+    /// Of products of sizes, which the host computes.
+    pub products: Vec<ProductRange>,
+}
+
+/// What was found in the region beside affine accesses.
+#[derive(Default)]
+pub(crate) struct Found {
+    /// Blocks that are left out of the model, as they are assumed not to be entered: see
+    /// [`crate::control::versions`].
+    pub excluded: BTreeSet<Block>,
+    /// Where instructions access memory, if that is known: see [`crate::memory::fields`].
+    pub residues: BTreeMap<Value, (Value, Option<Residue>)>,
+    /// What data chooses of the addresses of loads: see [`crate::memory::data_subscripts`].
+    pub data_subscripts: BTreeMap<Value, Vec<FoundSubscript>>,
+    /// What stores do to elements that data chooses, by store: see [`crate::memory::updates`].
+    pub updates: BTreeMap<Value, FoundUpdate>,
+    /// Arrays that are appended to: see [`crate::memory::appends`].
+    pub appended: Vec<Appended>,
+    /// Arrays of which iterations have different elements because the program says so: see
+    /// [`crate::memory::promises`].
+    pub promised: BTreeSet<ArrayId>,
+    /// What is looked at before the SCoP runs: see [`crate::memory::inspect`].
+    pub inspections: Vec<Inspected>,
+    /// Integers that are rounded from numbers: see [`crate::memory::roundings`].
+    pub roundings: Vec<Rounded>,
+    /// Loads whose elements are bounded by loops that data counts: see [`crate::memory::counted`].
+    pub counted_accesses: BTreeSet<Value>,
+    /// Loops of subregions whose counters only [`crate::memory::counted`] bounds.
+    pub wide_loops: BTreeSet<LoopId>,
+    /// Checks that the device reports where they fail: see [`crate::control::errors`].
+    pub reported: BTreeSet<Value>,
+}
+
+/// What was asked before.
+#[derive(Default)]
+pub(crate) struct Memo {
+    /// Sums whose instructions do not wrap, and some that may, by the handle of the expression.
+    pub unwrapped: BTreeMap<usize, bool>,
+    /// Sums whose ranges were found before: see [`crate::affine::ranges`].
+    pub known_ranges: Vec<KnownRange>,
+    /// Expressions that are made of numbers that may be any, and some that aren't, by handle: see
+    /// [`crate::affine::any_numbers`].
+    pub any_numbers: BTreeMap<usize, bool>,
+    /// Quotients that no few cases cover: see [`crate::affine::remainders`].
+    pub uncovered_quotients: Vec<Uncovered>,
+}
+
+/// What may be done meanwhile.
+#[derive(Default)]
+pub(crate) struct Mode {
+    /// While set, an expression that would need a new assumption is a blocker.
+    pub strict: bool,
+    /// While set, integers that are loaded may be inspected.
+    pub inspecting: bool,
+    /// Values of counters may be assumed not to wrap ([`crate::memory::choices`]).
+    pub assuming: bool,
+    /// Types of few bits bound what is rounded to them ([`crate::memory::choices`]).
+    pub by_type: bool,
+    /// One was met that they do not bound.
+    pub narrow: bool,
+}
+
+impl<'a> Builder<'a> {
+    pub fn new(
+        an: &'a Analyses<'a>,
+        cfg: &'a Cfg,
+        ctx: isl::Context,
+        region: &'a Candidate,
+        options: &'a DetectOptions,
+        invariant_loads: &'a Assumed,
+    ) -> Result<Self, Fail> {
+        let universe = Set::universe(Space::unit(&ctx)?)?;
+        let (shapes, counted_stores) = (&options.shapes, options.counted_stores);
+        Ok(Builder {
+            given: Given { an, cfg, ctx, region, shapes, invariant_loads, counted_stores },
+            params: Vec::new(),
+            context: universe.clone(),
+            names: BTreeSet::new(),
+            tied: BTreeSet::new(),
+            outer_counters: BTreeMap::new(),
+            assumed: Assumptions { set: universe, all: Vec::new(), products: Vec::new() },
+            found: Found::default(),
+            memo: Memo::default(),
+            mode: Mode { by_type: true, ..Mode::default() },
+        })
+    }
+
+    /// Where values that are known before the region are evaluated.
+    pub fn before_region(&self, inst: Option<Value>) -> isl::Result<Place> {
+        let domain = Set::universe(Space::unit(&self.given.ctx)?)?.from_params()?;
+        Ok(Place::new(Vec::new(), domain, inst))
+    }
+
+    pub fn contains(&self, b: Block) -> bool {
+        self.given.region.blocks.contains(&b)
+    }
+
+    /// Whether the whole loop is inside the region.
+    pub fn inside(&self, l: LoopId) -> bool {
+        self.given.an.loops().get(l.0).is_some_and(|d| d.blocks.iter().all(|b| self.contains(*b)))
+    }
+
+    /// The loops of the region around `b`, outermost first.
+    pub fn loops_of(&self, b: Block) -> Vec<LoopId> {
+        let mut v = Vec::new();
+        let mut l = self.given.an.innermost_loop(b);
+        while let Some(id) = l {
+            if !self.inside(id) {
+                break;
+            }
+            v.push(id);
+            l = self.given.an.loops()[id.0].parent;
+        }
+        v.reverse();
+        v
+    }
+
+    /// Defined by an instruction of the region.
+    pub fn defined_inside(&self, v: Value) -> bool {
+        ir::parent(v).is_some_and(|b| self.contains(b))
+    }
+
+    /// Whether the expression has one value for as long as the region runs, known before it starts.
+    pub fn is_invariant(&self, e: &ScevExpr) -> bool {
+        match &e.kind {
+            ScevKind::Unknown(v) if self.defined_inside(*v) => false,
+            // Of a loop around the region the counter is known; of one that ended before, only its last value
+            // was.
+            ScevKind::AddRec { loop_id, .. }
+                if self.inside(*loop_id)
+                    || !self.given.an.loops()[loop_id.0].blocks.contains(&self.given.region.entry) =>
+            {
+                false
+            }
+            ScevKind::CouldNotCompute | ScevKind::VScale => false,
+            _ => e.operands().into_iter().all(|o| self.is_invariant(o)),
+        }
+    }
+
+    /// A fresh isl name made of `wish`.
+    pub fn fresh_name(&mut self, wish: &str, fallback: &str) -> String {
+        let clean: String =
+            wish.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
+        let mut base = clean.trim_matches('_').to_string();
+        // isl's own words, and the names of statements, are not free; nor does a name start with a digit.
+        const WORDS: [&str; 17] = [
+            "and", "or", "not", "exists", "mod", "floor", "ceil", "floord", "ceild", "min", "max", "implies",
+            "infty", "infinity", "true", "false", "rat",
+        ];
+        let statement = base.strip_prefix('S').is_some_and(|n| n.chars().all(|c| c.is_ascii_digit()));
+        let counter =
+            base.strip_prefix('i').is_some_and(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit()));
+        if base.is_empty() {
+            base = fallback.to_string();
+        } else if base.starts_with(|c: char| c.is_ascii_digit()) {
+            base = format!("{fallback}{base}");
+        }
+        if WORDS.contains(&base.to_lowercase().as_str()) || base == "NaN" || statement || counter {
+            base.push('_');
+        }
+        let mut name = base.clone();
+        let mut n = 1;
+        while !self.names.insert(name.clone()) {
+            n += 1;
+            name = format!("{base}_{n}");
+        }
+        name
+    }
+
+    /// The parameter that stands for the invariant integer `e`.
+    pub fn param(&mut self, e: &ScevExpr) -> Result<usize, Stop> {
+        if let Some(i) = self.params.iter().position(|p| p.scev.handle == e.handle && !p.inspected) {
+            return Ok(i);
+        }
+        let before = self.given.cfg.first_non_phi(self.given.region.entry);
+        let whole = if has_division(e) { self.given.an.safe_division(e.handle) } else { e.clone() };
+        if whole.handle != e.handle && whole.kind != ScevKind::CouldNotCompute {
+            return self.param(&whole);
+        }
+        let usable = (e.bits <= 32 || e.bits == 64) && !e.is_pointer && self.is_invariant(e);
+        if !usable || !before.is_some_and(|b| self.given.an.can_expand(e.handle, b)) {
+            return Err(Stop::Blocker(self.describe(e)));
+        }
+        let display = self.describe(e);
+        let name = self.fresh_name(&display, "p");
+        let space = Space::params_named(&self.given.ctx, [name.as_str()])?;
+        let bound = if e.bits == 64 { WIDE_BOUND } else { 1i64 << (e.bits - 1) };
+        let top = if e.bits == 64 { bound } else { bound - 1 };
+        let (least, most) = match self.given.an.signed_range(e.handle) {
+            (least, most) if least <= top && most >= -bound => (least.max(-bound), most.min(top)),
+            // A number that is always beyond what is assumed: the check before the launch says so.
+            _ => (-bound, top),
+        };
+        let range = Set::universe(space)?
+            .lower_bound_val(DimType::Param, 0, isl::Val::int(&self.given.ctx, least)?)?
+            .upper_bound_val(DimType::Param, 0, isl::Val::int(&self.given.ctx, most)?)?;
+        self.context = self.context.clone().intersect(range)?;
+        self.params.push(ParamEntry { name, display, bits: e.bits, scev: e.clone(), inspected: false });
+        Ok(self.params.len() - 1)
+    }
+
+    /// The function of `space` that returns parameter `index`.
+    pub fn param_aff(&self, index: usize, space: Space) -> isl::Result<PwAff> {
+        let id = isl::Id::new(&self.given.ctx, &self.params[index].name)?;
+        let space = space.add_param_id(id.clone())?;
+        PwAff::from_aff(isl::Aff::param_on_domain(space, id)?)
+    }
+
+    /// Text for an expression: its source name, or what it is made of.
+    pub fn describe(&self, e: &ScevExpr) -> String {
+        let join =
+            |ops: &[ScevExpr], sep: &str| ops.iter().map(|o| self.describe(o)).collect::<Vec<_>>().join(sep);
+        match &e.kind {
+            ScevKind::Constant(c) => c.to_string(),
+            ScevKind::Unknown(v) => self.name_of(*v),
+            ScevKind::Mul(ops) => join(ops, "*"),
+            ScevKind::UDiv(a, _) if self.part(e).is_some() => {
+                format!("the upper part of {}", self.describe(a))
+            }
+            ScevKind::Truncate(a) if matches!(a.kind, ScevKind::Unknown(_)) && self.part(e).is_some() => {
+                format!("the lower part of {}", self.describe(a))
+            }
+            ScevKind::Add(ops) => match remainder_by_number(ops) {
+                Some((x, n)) => format!("{} % {n}", self.describe(x)),
+                None => join(ops, "+"),
+            },
+            ScevKind::UDiv(a, b) => {
+                let a = match a.kind {
+                    ScevKind::Add(_) => format!("({})", self.describe(a)),
+                    _ => self.describe(a),
+                };
+                format!("{a}/{}", self.describe(b))
+            }
+            ScevKind::AddRec { loop_id, operands } => {
+                let Some(l) = self.given.an.loops().get(loop_id.0) else {
+                    return "a loop counter".to_string();
+                };
+                match (self.counter_phi(l.header, e.handle), &operands[..]) {
+                    (Some(phi), _) => self.name_of(phi),
+                    (None, [_, step]) if !matches!(step.kind, ScevKind::Constant(_)) => {
+                        let counter = self.only_counter(l.header);
+                        let counter =
+                            counter.map_or_else(|| "a loop counter".to_string(), |p| self.name_of(p));
+                        format!("{counter}*{}", self.describe(step))
+                    }
+                    _ => self
+                        .only_counter(l.header)
+                        .and_then(|p| self.user_name(p, 4))
+                        .unwrap_or_else(|| "a loop counter".to_string()),
+                }
+            }
+            ScevKind::ZeroExtend(a)
+            | ScevKind::SignExtend(a)
+            | ScevKind::Truncate(a)
+            | ScevKind::PtrToInt(a) => self.describe(a),
+            ScevKind::SMax(o) | ScevKind::UMax(o) => format!("max({})", join(o, ", ")),
+            ScevKind::SMin(o) | ScevKind::UMin(o) | ScevKind::SequentialUMin(o) => {
+                format!("min({})", join(o, ", "))
+            }
+            ScevKind::VScale => "vscale".to_string(),
+            ScevKind::CouldNotCompute => {
+                "a value that is not an affine function of loop counters".to_string()
+            }
+        }
+    }
+
+    /// The integer that a loop counts, if it carries only one.
+    fn only_counter(&self, header: Block) -> Option<Value> {
+        let phis =
+            ir::instructions(header).into_iter().take_while(|i| ir::opcode(*i) == Some(ir::Op::LLVMPHI));
+        let mut counters = phis.filter(|p| ir::int_bits(*p).is_some());
+        counters.next().filter(|_| counters.next().is_none())
+    }
+
+    fn counter_phi(&self, header: Block, handle: usize) -> Option<Value> {
+        ir::instructions(header).into_iter().take_while(|i| ir::opcode(*i) == Some(ir::Op::LLVMPHI)).find(
+            |p| {
+                !ir::is_pointer(*p)
+                    && ir::int_bits(*p).is_some()
+                    && self.given.an.scev(*p, self.given.an.innermost_loop(header)).handle == handle
+            },
+        )
+    }
+
+    /// A name from the source: of the value, or for a PHI of what it merges.
+    pub fn user_name(&self, v: Value, depth: u32) -> Option<String> {
+        // Without debug information a parameter may still have its name; those of other values are the
+        // compiler's.
+        let argument = || ir::argument_index(v).map(|_| ir::name(v)).filter(|n| !n.is_empty());
+        let own = source_name(v).or_else(argument);
+        let temporary = own.as_ref().is_none_or(|n| n.starts_with(|c: char| c == '.' || c.is_ascii_digit()));
+        if !temporary {
+            return own;
+        }
+        match ir::opcode(v)? {
+            ir::Op::LLVMPHI if depth > 0 => {
+                ir::incoming(v).into_iter().find_map(|(x, _)| self.user_name(x, depth - 1))
+            }
+            // What a list's next node is loaded from.
+            ir::Op::LLVMLoad | ir::Op::LLVMGetElementPtr if depth > 0 => {
+                self.user_name(ir::operand(v, 0), depth - 1)
+            }
+            _ => None,
+        }
+    }
+
+    /// `(head + k) & mask`: an operation on integers, of at most `depth` others, in the source's names.
+    fn operation_text(&self, v: Value, depth: u32) -> Option<String> {
+        use ir::Op::*;
+        let sign = match ir::opcode(v)? {
+            LLVMAdd => "+",
+            LLVMSub => "-",
+            LLVMMul => "*",
+            LLVMSDiv | LLVMUDiv => "/",
+            LLVMSRem | LLVMURem => "%",
+            LLVMAnd => "&",
+            LLVMOr => "|",
+            LLVMXor => "^",
+            LLVMShl => "<<",
+            LLVMAShr | LLVMLShr => ">>",
+            LLVMSExt | LLVMZExt | LLVMTrunc => return self.operation_text(ir::operand(v, 0), depth),
+            _ => return None,
+        };
+        let side = |i| {
+            let mut x = ir::operand(v, i);
+            while matches!(ir::opcode(x), Some(LLVMSExt | LLVMZExt | LLVMTrunc)) {
+                x = ir::operand(x, 0);
+            }
+            let plain = ir::constant_int(x).map(|c| c.to_string()).or_else(|| self.user_name(x, 4));
+            let argument = || ir::argument_index(x).map(|n| format!("argument {n}"));
+            let nested = || self.operation_text(x, depth.checked_sub(1)?).map(|t| format!("({t})"));
+            plain.or_else(argument).or_else(nested)
+        };
+        let (left, right) = (side(0)?, side(1)?);
+        // The end of a container without its beginning, in bytes or in elements.
+        if let Some(size) = size_text(sign, &left, &right) {
+            return Some(size);
+        }
+        Some(match (sign, right.strip_prefix('-')) {
+            ("+", Some(right)) => format!("{left} - {right}"),
+            _ => format!("{left} {sign} {right}"),
+        })
+    }
+
+    /// What stands in memory at a place that is a number of bytes behind what the user knows, with at most
+    /// `depth` pointers in between: `the field at byte 16 of argument 0`.
+    fn field_text(&self, place: Value, depth: u32) -> Option<String> {
+        let mut place = place;
+        loop {
+            match ir::opcode(place) {
+                // What is read in its stead where it must not be.
+                Some(ir::Op::LLVMSelect) => place = ir::operand(place, 1),
+                // A whole word of memory.
+                Some(ir::Op::LLVMIntToPtr | ir::Op::LLVMPtrToInt | ir::Op::LLVMAnd | ir::Op::LLVMFreeze) => {
+                    place = ir::operand(place, 0);
+                }
+                _ => break,
+            }
+        }
+        let (base, bytes) = ir::base_and_bytes(place);
+        let of = match ir::opcode(base) {
+            Some(ir::Op::LLVMLoad) => self.field_text(ir::operand(base, 0), depth.checked_sub(1)?)?,
+            Some(ir::Op::LLVMExtractValue) => self.field_text(word_at(base)?, depth.checked_sub(1)?)?,
+            _ => {
+                self.user_name(base, 0).or_else(|| Some(format!("argument {}", ir::argument_index(base)?)))?
+            }
+        };
+        Some(format!("the field at byte {bytes} of {of}"))
+    }
+
+    /// The source's name of a value, or a description of how it comes about.
+    pub fn name_of(&self, v: Value) -> String {
+        if let Some(n) = self.user_name(v, 4) {
+            return n;
+        }
+        match ir::opcode(v) {
+            Some(ir::Op::LLVMLoad) => self
+                .field_text(ir::operand(v, 0), 3)
+                .unwrap_or_else(|| "a value loaded from memory".to_string()),
+            Some(ir::Op::LLVMCall) => match ir::callee(v) {
+                Some(f) if ir::name(f).starts_with("llvm.threadlocal.address") => ir::name(ir::operand(v, 0)),
+                Some(f) => format!("the result of {}", ir::name(f)),
+                None => "the result of a call".to_string(),
+            },
+            Some(ir::Op::LLVMPHI) if comes_back(v) => {
+                let computed = ir::incoming(v).into_iter().find_map(|(x, _)| self.operation_text(x, 2));
+                let how = computed.map_or(String::new(), |text| format!(" ({text})"));
+                format!("a value that each iteration takes over from the one before{how}")
+            }
+            Some(ir::Op::LLVMPHI) => "one of several values, by the branch that was taken".to_string(),
+            Some(ir::Op::LLVMFCmp) => {
+                let named = ir::operands(v).into_iter().find_map(|x| {
+                    ir::parent(x).and_then(|_| self.user_name(x, 4).or_else(|| source_name(x)))
+                });
+                named.map_or_else(
+                    || "floating-point data".to_string(),
+                    |name| format!("floating-point data, {name}"),
+                )
+            }
+            // Rows of a table: the table is what the user knows.
+            Some(ir::Op::LLVMExtractValue) if rows_call(v).is_some() => {
+                let table = rows_call(v).map_or(v, |call| ir::operand(call, 0));
+                let field = word_at(v).and_then(|place| self.field_text(place, 3));
+                field.unwrap_or_else(|| self.name_of(table))
+            }
+            Some(ir::Op::LLVMAlloca) => "a local variable".to_string(),
+            Some(ir::Op::LLVMGetElementPtr) => format!("an address in {}", self.name_of(ir::operand(v, 0))),
+            Some(ir::Op::LLVMSelect) => "one of two values, by a condition".to_string(),
+            Some(ir::Op::LLVMFreeze | ir::Op::LLVMIntToPtr | ir::Op::LLVMPtrToInt | ir::Op::LLVMBitCast) => {
+                self.name_of(ir::operand(v, 0))
+            }
+            Some(op) => {
+                self.operation_text(v, 3).unwrap_or_else(|| format!("the result of {}", ir::opcode_text(op)))
+            }
+            None => match ir::argument_index(v) {
+                Some(n) => format!("argument {n}"),
+                None => "a value".to_string(),
+            },
+        }
+    }
+
+    /// Records that no point of `violating` is in the domain of `place`.
+    pub fn assume(
+        &mut self,
+        kind: AssumptionKind,
+        violating: Set,
+        place: &Place,
+        note: &str,
+    ) -> Result<(), Stop> {
+        let violating = violating.intersect(place.domain.clone())?;
+        let known = self.known_of_those(&violating)?;
+        let bad = violating.intersect_params(known.clone())?;
+        if bad
+            .clone()
+            .intersect_params(self.context.clone())?
+            .intersect_params(self.assumed.set.clone())?
+            .is_empty()?
+        {
+            return Ok(());
+        }
+        if self.mode.strict {
+            return Err(Stop::Blocker(format!("whether {note}")));
+        }
+        // What is known must not be negated along, nor that the loops run at all: `n <= len`, not
+        // `n <= len or n <= 0 or m <= 0`. A few of those multiply to hundreds of cases, and where they matter
+        // there is next to nothing to do.
+        let entered = place.domain.clone().params()?.gist(known.clone())?.simple_hull()?;
+        let bad = bad.params()?.gist(known.clone())?.gist(Set::from_basic_set(entered)?)?;
+        let simple = if kind == AssumptionKind::NoWrap { None } else { convex_complement(&bad)? };
+        let good = match simple.map_or_else(|| outside(&bad, kind), |good| Ok(Some(good)))? {
+            Some(enough) if !known.is_disjoint(&enough)? => enough,
+            _ => bad.complement()?,
+        };
+        self.assume_params(kind, good, place.inst, note)
+    }
+
+    /// What is known of the parameters, where it has cases only of those that `set` depends on: an assumption
+    /// about a nest's bound says nothing of what is tested in front of the nest.
+    fn known_of_those(&self, set: &Set) -> isl::Result<Set> {
+        let known = self.context.clone().intersect(self.assumed.set.clone())?;
+        if known.n_basic_set()? < 2 {
+            return Ok(known);
+        }
+        let involved = self.involved(set)?.into_iter().collect();
+        self.only_of(known, &involved)?.coalesce()
+    }
+
+    /// What a set of parameters says of some of them.
+    pub fn only_of(&self, mut set: Set, some: &BTreeSet<usize>) -> isl::Result<Set> {
+        for (_, p) in self.params.iter().enumerate().filter(|(index, _)| !some.contains(index)) {
+            let at = set.find_dim_by_id(DimType::Param, &isl::Id::new(&self.given.ctx, &p.name)?)?;
+            if at >= 0 {
+                set = set.project_out(DimType::Param, at as u32, 1)?;
+            }
+        }
+        Ok(set)
+    }
+
+    /// Records a condition on the parameters.
+    pub fn assume_params(
+        &mut self,
+        kind: AssumptionKind,
+        good: Set,
+        at: Option<Value>,
+        note: &str,
+    ) -> Result<(), Stop> {
+        let known = self.context.clone().intersect(self.assumed.set.clone())?;
+        let set = good.coalesce()?.gist(known.clone())?.coalesce()?;
+        if known.is_subset(&set)? {
+            return Ok(());
+        }
+        if self.mode.strict || known.is_disjoint(&set)? {
+            return Err(Stop::Blocker(format!("whether {note}")));
+        }
+        self.assumed.set = self.assumed.set.clone().intersect(set.clone())?.coalesce()?;
+        let location = at.and_then(value_location);
+        self.assumed.all.push(Assumption { kind, set, location, note: note.to_string() });
+        Ok(())
+    }
+
+    /// Runs `f`; a blocker leaves no trace and needs no new assumption.
+    pub fn strictly<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T, Stop>) -> Result<T, Stop> {
+        let outer = std::mem::replace(&mut self.mode.strict, true);
+        let r = f(self);
+        self.mode.strict = outer;
+        r
+    }
+}
+
+/// The call of the run-time library that a value is taken from, if it looked at a table's rows.
+fn rows_call(v: Value) -> Option<Value> {
+    let call = (ir::opcode(v) == Some(ir::Op::LLVMExtractValue)).then(|| ir::operand(v, 0))?;
+    let found = ir::opcode(call) == Some(ir::Op::LLVMCall)
+        && ir::callee(call).is_some_and(|f| ir::name(f).starts_with("pollyrs_rt_rows"));
+    found.then_some(call)
+}
+
+/// The place of a single word that the run-time library has read.
+fn word_at(v: Value) -> Option<Value> {
+    let place = ir::operand(rows_call(v)?, 0);
+    (place == ir::operand(rows_call(v)?, 1)).then_some(place)
+}
+
+/// `the size of v` for `v - v`, two pointers of one container, and for what is computed from it by the size
+/// of an element.
+fn size_text(sign: &str, left: &str, right: &str) -> Option<String> {
+    let inner = left.trim_start_matches('(').trim_end_matches(')');
+    match sign {
+        "-" if left == right => Some(format!("the size of {left}")),
+        "/" | ">>" if inner.starts_with("the size of ") => Some(inner.to_owned()),
+        _ => None,
+    }
+}
+
+/// What is in the way where a subscript is a polynomial of a counter.
+pub(crate) fn power_of(counter: &str) -> String {
+    format!("a power of {counter}, as packed triangular storage has")
+}
+
+pub(crate) fn has_division(e: &ScevExpr) -> bool {
+    matches!(e.kind, ScevKind::UDiv(..)) || e.operands().into_iter().any(has_division)
+}
+
+/// `(x, n)` of `x % n`, for a number `n`.
+pub(crate) fn remainder_by_number(ops: &[ScevExpr]) -> Option<(&ScevExpr, i128)> {
+    let [a, b] = ops else { return None };
+    [(a, b), (b, a)].into_iter().find_map(|(x, o)| {
+        let (times, quotient) = scaled(o);
+        let ScevKind::UDiv(y, n) = &quotient.kind else { return None };
+        matches!(n.kind, ScevKind::Constant(n) if n == -times && y.handle == x.handle).then_some((x, -times))
+    })
+}
+
+/// An expression without its number, `(k, x)` of `k * x`.
+pub(crate) fn scaled(e: &ScevExpr) -> (i128, &ScevExpr) {
+    match &e.kind {
+        ScevKind::Mul(factors) => match &factors[..] {
+            [ScevExpr { kind: ScevKind::Constant(k), .. }, x] => (*k, x),
+            _ => (1, e),
+        },
+        _ => (1, e),
+    }
+}
+
+/// Constraints whose negations are worth writing down exactly.
+const FEW_CONSTRAINTS: usize = 2;
+/// Least bound that counts as the one at which something wraps.
+const LARGE: f64 = 64.0;
+/// What every size is taken to be, to tell what mostly holds.
+const TYPICAL: [f64; 1] = [65536.0];
+/// Sizes that differ, as those of an array, a part of it and a step do.
+const UNEQUAL: [f64; 7] = [65536.0, 1.0, 900.0, 17.0, 4096.0, 3.0, 128.0];
+
+/// Cases of a complement that are worth looking at.
+const FEW_CASES: usize = 8;
+
+/// All that is not in `bad`, where that is one case in spite of the cases that `bad` has:
+/// `lb <= ub and lb < n` of `ub >= n and lb >= n or ub < n and lb > ub`, the values for which a loop from
+/// `lb` to `min(ub, n - 1)` has iterations. One side of each case would be less: `ub >= n`, which holds for
+/// the last thread's part of a parallel loop only.
+fn convex_complement(bad: &Set) -> isl::Result<Option<Set>> {
+    let mut cases = 1usize;
+    for piece in bad.basic_set_list()?.to_vec()? {
+        cases = cases.saturating_mul(piece.constraints()?.len());
+    }
+    if cases > FEW_CASES {
+        return Ok(None);
+    }
+    let good = bad.clone().complement()?.coalesce()?;
+    Ok((good.basic_set_list()?.to_vec()?.len() == 1).then_some(good))
+}
+
+/// Where `bad`, the parameters that violate an assumption, has many constraints, a simple set outside of it:
+/// for each of its pieces, the points that violate one constraint. Where something may wrap it is the one
+/// that only large values satisfy; otherwise the one that does not hold for typical sizes (`len < n` of
+/// `0 <= len < n`: all sizes are equal there). The complement would be a union with a part for each
+/// constraint, and the conjunction of a few such unions has hundreds of parts.
+fn outside(bad: &Set, kind: AssumptionKind) -> isl::Result<Option<Set>> {
+    let mut pieces = Vec::new();
+    for piece in bad.basic_set_list()?.to_vec()? {
+        pieces.push((piece.constraints()?, piece));
+    }
+    let few = if kind == AssumptionKind::NoWrap { FEW_CONSTRAINTS } else { 1 };
+    if pieces.iter().map(|(c, _)| c.len()).sum::<usize>() <= few {
+        return Ok(None);
+    }
+    let mut good = Set::universe(bad.space()?)?;
+    for (constraints, piece) in pieces {
+        let mut chosen: Option<((usize, f64), &isl::Constraint)> = None;
+        for c in &constraints {
+            let (wraps, size) = match kind {
+                AssumptionKind::NoWrap => (true, least(c)?),
+                _ => (false, typical_violation(c, &TYPICAL)?),
+            };
+            // Of those that do not hold where all sizes are equal, the one that fails for most others, too:
+            // of `step <= n - first` and `count < -1` the latter.
+            let often = if wraps { 0 } else { often_violated(c)? };
+            let from = if wraps { LARGE } else { 1.0 };
+            if size >= from && chosen.is_none_or(|(s, _)| (often, size) > s) {
+                chosen = Some(((often, size), c));
+            }
+        }
+        let part = match chosen {
+            Some((_, c)) if kind == AssumptionKind::NoWrap => small_side(c)?,
+            Some((_, c)) => Set::from_basic_set(isl::BasicSet::from_constraint(c.clone())?)?.complement()?,
+            None => Set::from_basic_set(piece)?.complement()?,
+        };
+        good = good.intersect(part)?;
+    }
+    Ok(Some(good))
+}
+
+/// By how much an inequality without divisions is violated where the parameters are `sizes`, over and over; 0
+/// if it holds there.
+fn typical_violation(c: &isl::Constraint, sizes: &[f64]) -> isl::Result<f64> {
+    let divs = c.dim(DimType::Div)?;
+    if c.is_equality()? || divs > 0 && c.involves_dims(DimType::Div, 0, divs)? {
+        return Ok(0.0);
+    }
+    let number = |v: isl::Val| v.to_i64().map_or(0.0, |v| v as f64);
+    let mut value = number(c.constant()?);
+    for (at, size) in (0..c.dim(DimType::Param)?).zip(sizes.iter().cycle()) {
+        value += size * number(c.coefficient(DimType::Param, at as i32)?);
+    }
+    Ok((-value).max(0.0))
+}
+
+/// For how many of some unequal sizes an inequality is violated.
+fn often_violated(c: &isl::Constraint) -> isl::Result<usize> {
+    let mut count = 0;
+    for first in 0..UNEQUAL.len() {
+        let sizes: Vec<f64> = UNEQUAL.iter().cycle().skip(first).take(UNEQUAL.len()).copied().collect();
+        count += usize::from(typical_violation(c, &sizes)? > 0.0);
+    }
+    Ok(count)
+}
+
+/// The half-space outside of `c` in which the origin lies.
+fn small_side(c: &isl::Constraint) -> isl::Result<Set> {
+    let outside = Set::from_basic_set(isl::BasicSet::from_constraint(c.clone())?)?.complement()?;
+    for side in outside.basic_set_list()?.to_vec()? {
+        let origin = side
+            .constraints()?
+            .iter()
+            .all(|c| c.constant().is_ok_and(|v| v.to_i64().is_some_and(|v| v >= 0)));
+        if origin {
+            return Set::from_basic_set(side);
+        }
+    }
+    Ok(outside)
+}
+
+/// How large the largest parameter is at least where `c` holds; 0 if nothing is known.
+fn least(c: &isl::Constraint) -> isl::Result<f64> {
+    let divs = c.dim(DimType::Div)?;
+    if divs > 0 && c.involves_dims(DimType::Div, 0, divs)? {
+        return Ok(0.0);
+    }
+    let number = |v: isl::Val| v.to_i64().map_or(0.0, |v| v as f64);
+    let mut sum = 0.0;
+    for at in 0..c.dim(DimType::Param)? {
+        sum += number(c.coefficient(DimType::Param, at as i32)?).abs();
+    }
+    let constant = number(c.constant()?);
+    let beyond = if c.is_equality()? { constant.abs() } else { -constant };
+    Ok(if sum > 0.0 { (beyond / sum).max(0.0) } else { 0.0 })
+}

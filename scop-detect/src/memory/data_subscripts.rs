@@ -1,0 +1,553 @@
+//! Elements that data chooses: `table[in[i]]`, `x[i * n + best]`, `image[min(max(y, 0), h - 1) * w + x]` for
+//! a `y` computed from numbers.
+//!
+//! **Problem.** Such a subscript is no function of the iteration. Where the values that it may have are
+//! bounded, a load touches one of a known set of elements: the model takes all of them for read
+//! ([`Access::relation`](pollyrs_scop::Access)), and the device computes which it is.
+//!
+//! **Which values.** The smallest parts of an address that are not affine become dimensions of the place of
+//! evaluation, where what is made of them is bounded (`min(max(y, 0), h - 1)`, also where LLVM multiplies
+//! into the arms of a selection), or else the largest parts that are bounded. Each is restricted to what its
+//! value may be: by a narrow type (`unsigned char`), a mask or remainder, minima and maxima with affine
+//! bounds, and choices (PHIs, selects) among values of such sets. A PHI at the head of a loop has values from
+//! iterations before: of what its sources depend on, the loop and those inside it are projected out.
+//!
+//! **Invariants.** Only loads, and stores of updates in any order ([`crate::memory::updates`]) or to elements
+//! that are proved to be different ([`crate::memory::scatters`], [`crate::memory::appends`]): others would
+//! order all iterations. A set holds whatever the data is. The value is an instruction before the load, so
+//! that the statement can have it.
+//!
+//! **Example.** `for (j = 1; j < n; j++) if (x[j] > x[best]) best = j;` reads `x[v]`, `0 <= v < n`, as `best`
+//! is 0 or an earlier `j`.
+
+use crate::base::builder::Builder;
+use crate::base::fail::{Fail, Stop};
+use crate::base::flow::Flow;
+use crate::base::found::FoundSubscript;
+use crate::base::ir::{self, Block, Op, Value};
+use crate::base::place::Place;
+use crate::memory::accesses::{Raw, base_of};
+use crate::memory::choices::{divisor, is_bounded};
+use isl::{DimType, Set};
+use pollyrs_delinearize::Symbol;
+use pollyrs_isl as isl;
+use pollyrs_llvm_shim::{ScevExpr, ScevKind};
+use pollyrs_scop::RejectReason;
+use std::collections::BTreeSet;
+
+/// Expressions, and choices among choices, are looked into this deep.
+const MAX_DEPTH: u32 = 6;
+/// Values that an address is computed from, and branches before it.
+const MAX_VALUES: usize = 64;
+
+/// A way to find what an address is made of.
+#[derive(Clone, Copy)]
+struct Try {
+    /// The smallest parts that are not affine, or the largest ones that are bounded.
+    smallest: bool,
+    /// See [`Mode::inspecting`](crate::base::builder::Mode), [`Mode::assuming`](crate::base::builder::Mode),
+    /// [`Mode::by_type`](crate::base::builder::Mode).
+    inspecting: bool,
+    assuming: bool,
+    by_type: bool,
+}
+
+/// What needs the least comes first; the ends of a type reach beyond most tables.
+const TRIES: [Try; 8] = {
+    let first = Try { smallest: true, inspecting: false, assuming: false, by_type: false };
+    let looks = Try { inspecting: true, ..first };
+    [
+        first,
+        Try { smallest: false, ..first },
+        Try { assuming: true, ..first },
+        looks,
+        Try { smallest: false, ..looks },
+        Try { by_type: true, ..first },
+        Try { smallest: false, by_type: true, ..first },
+        Try { by_type: true, ..looks },
+    ]
+};
+
+/// What came of a trial ([`Builder::trial`]).
+pub(crate) enum Trial {
+    Works,
+    Refused(RejectReason),
+}
+
+impl Trial {
+    pub fn works(&self) -> bool {
+        matches!(self, Trial::Works)
+    }
+
+    /// Whether a subscript is in the way: data may choose the element.
+    fn wants_subscript(&self) -> bool {
+        matches!(self, Trial::Refused(RejectReason::Subscript { .. }))
+    }
+}
+
+impl Builder<'_> {
+    /// What the load `v` needs to know its element, apart from the iteration.
+    pub fn subscript_values(&self, v: Value) -> Vec<Value> {
+        self.found.data_subscripts.get(&v).into_iter().flatten().map(|c| c.value).collect()
+    }
+
+    /// Fills in [`Builder::chosen`].
+    pub fn find_data_subscripts(&mut self, flow: &Flow) -> Result<(), Fail> {
+        let within = flow.subregions.iter().flat_map(|s| s.blocks.iter().copied());
+        let blocks: Vec<Block> = flow.order.iter().copied().chain(within).collect();
+        for load in blocks.into_iter().flat_map(ir::instructions) {
+            if ir::opcode(load) != Some(Op::LLVMLoad) {
+                if ir::opcode(load) == Some(Op::LLVMStore) {
+                    self.find_update(load);
+                    self.find_listed(flow, load)?;
+                }
+                continue;
+            }
+            let (Ok(base), Some(place)) = (base_of(self, load), self.place_of(flow, load)) else { continue };
+            let scope = ir::parent(load).and_then(|p| self.given.an.innermost_loop(p));
+            let e = self.given.an.scev(ir::address(load).unwrap_or(load), scope);
+            if !self.has_unknown(&e) {
+                self.count_access(flow, load, base, &place)?;
+                continue;
+            }
+            if !self.trial(|me| me.raw_access(load, base, place.clone()))?.wants_subscript() {
+                continue;
+            }
+            // What needs the least comes first; the ends of a type reach beyond most tables.
+            let mut found = false;
+            self.mode.narrow = false;
+            for how in TRIES {
+                found = found
+                    || (self.mode.narrow || !how.by_type)
+                        && self.try_subscripts(flow, (load, base, &e), &place, how)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the parts of the address `e` of a load that are found in a way for values that data chooses, if
+    /// its element is bounded then.
+    fn try_subscripts(
+        &mut self,
+        flow: &Flow,
+        (load, base, e): (Value, Value, &ScevExpr),
+        place: &Place,
+        how: Try,
+    ) -> Result<bool, Fail> {
+        let mut found = Vec::new();
+        (self.mode.by_type, self.mode.inspecting, self.mode.assuming) =
+            (how.by_type, how.inspecting, how.assuming);
+        let parts = match how.smallest {
+            true => self.unknown_parts(flow, load, e, place, &mut found),
+            false => self.bounded_parts(flow, load, e, place, &mut found),
+        };
+        (self.mode.inspecting, self.mode.assuming) = (false, false);
+        parts?;
+        let mut fine = !found.is_empty();
+        if fine {
+            found.iter_mut().for_each(|c| c.assuming = how.assuming);
+            self.found.data_subscripts.insert(load, found);
+            self.mode.inspecting = how.inspecting;
+            let bounded = self.trial(|me| me.data_dependent_access(flow, load, base, place.clone()));
+            self.mode.inspecting = false;
+            fine = bounded?.works();
+            if !fine {
+                self.found.data_subscripts.remove(&load);
+            }
+        }
+        self.mode.by_type = true;
+        Ok(fine)
+    }
+
+    /// The same for a store, if an inspected integer or a count alone chooses its element.
+    fn find_listed(&mut self, flow: &Flow, store: Value) -> Result<(), Fail> {
+        let (Ok(base), Some(place)) = (base_of(self, store), self.place_of(flow, store)) else {
+            return Ok(());
+        };
+        let scope = ir::parent(store).and_then(|p| self.given.an.innermost_loop(p));
+        let e = self.given.an.scev(ir::address(store).unwrap_or(store), scope);
+        if self.found.data_subscripts.contains_key(&store) || !self.has_unknown(&e) {
+            return Ok(());
+        }
+        if !self.trial(|me| me.raw_access(store, base, place.clone()))?.wants_subscript() {
+            return Ok(());
+        }
+        let mut found = Vec::new();
+        self.mode.inspecting = true;
+        self.unknown_parts(flow, store, &e, &place, &mut found)?;
+        if found.is_empty() {
+            self.bounded_parts(flow, store, &e, &place, &mut found)?;
+        }
+        let mut fine = found.len() == 1;
+        if fine {
+            found.iter_mut().for_each(|c| self.choose_count(c));
+            self.found.data_subscripts.insert(store, found);
+            fine = self.trial(|me| me.data_dependent_access(flow, store, base, place.clone()))?.works()
+                && (self.listed(store).is_some() || self.appends(store).is_some());
+        }
+        self.mode.inspecting = false;
+        if !fine {
+            self.found.data_subscripts.remove(&store);
+        }
+        Ok(())
+    }
+
+    /// Whether `f` works, or why not; nothing that it assumes is kept. What ends the search is an error.
+    pub fn trial<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T, Fail>) -> Result<Trial, Fail> {
+        let before = self.assumed.clone();
+        let r = f(self);
+        self.assumed = before;
+        match r {
+            Err(e) if matches!(e.reason, RejectReason::Budget { .. } | RejectReason::Internal { .. }) => {
+                Err(e)
+            }
+            Err(e) => Ok(Trial::Refused(e.reason)),
+            Ok(_) => Ok(Trial::Works),
+        }
+    }
+
+    /// The offset of a load or store from its base, for the iterations of `place` and the values that data
+    /// chooses.
+    pub fn data_dependent_access(
+        &mut self,
+        flow: &Flow,
+        inst: Value,
+        base: Value,
+        place: Place,
+    ) -> Result<Raw, Fail> {
+        let chosen = self.found.data_subscripts.get(&inst).cloned().unwrap_or_default();
+        if chosen.is_empty() && !self.found.counted_accesses.contains(&inst) {
+            let place = self.without_wide_loops(place)?;
+            return self.raw_access(inst, base, place);
+        }
+        let runs = place.domain.clone().params()?.intersect(self.context.clone())?;
+        let mut whole = place.clone();
+        for c in chosen {
+            // { [i, earlier values, v] }
+            let own = self.values_of_subscript(flow, &c, &place)?;
+            let own = own.insert_dims(DimType::Set, place.dims() as u32, whole.values.len() as u32)?;
+            whole.domain = whole.domain.add_dims(DimType::Set, 1)?.intersect(own)?;
+            whole.values.push(c);
+        }
+        match self.counted(flow, &whole)? {
+            Some(domain) => whole.domain = domain,
+            None if whole.loops.iter().any(|l| self.found.wide_loops.contains(l)) => {
+                let blocker = "the bound of a loop".to_string();
+                return Err(Fail::at(RejectReason::Subscript { array: self.name_of(base), blocker }, inst));
+            }
+            None => {}
+        }
+        whole.domain = self.reached(inst, &whole)?;
+        let raw = self.raw_access(inst, base, whole)?;
+        let domain = self.extended_domain(&raw)?;
+        let (mut open, mut at) = (runs.is_disjoint(&self.assumed.set)?, None);
+        for symbol in raw.offset.symbols() {
+            let Symbol::Iter(d) = symbol else { continue };
+            // By the iteration alone: another value that data chooses is no bound.
+            let (first, last) = (place.dims().max(d + 1), domain.dim(DimType::Set)?);
+            let mut own = domain.clone().project_out(DimType::Set, first as u32, last - first as u32)?;
+            if let Some(before) = d.checked_sub(place.dims()) {
+                own = own.project_out(DimType::Set, place.dims() as u32, before as u32)?;
+            }
+            let d0 = d.min(place.dims()) as u32;
+            let both =
+                own.dim_has_lower_bound(DimType::Set, d0)? && own.dim_has_upper_bound(DimType::Set, d0)?;
+            open |= !both;
+            at = at.or(d.checked_sub(place.dims()).filter(|_| !both));
+        }
+        if open {
+            let c = at.and_then(|k| raw.place.values.get(k)).or(raw.place.values.first());
+            let blocker = c.map_or_else(String::new, |c| self.describe(&c.scev));
+            return Err(Fail::at(RejectReason::Subscript { array: self.name_of(base), blocker }, inst));
+        }
+        Ok(raw)
+    }
+
+    /// What a chosen value may be, if it is used.
+    fn values_of_subscript(&mut self, flow: &Flow, c: &FoundSubscript, place: &Place) -> Result<Set, Fail> {
+        let outer = std::mem::replace(&mut self.mode.assuming, c.assuming);
+        let own = self.values_if_used(flow, c, place);
+        self.mode.assuming = outer;
+        own
+    }
+
+    fn values_if_used(&mut self, flow: &Flow, c: &FoundSubscript, place: &Place) -> Result<Set, Fail> {
+        if let ScevKind::ZeroExtend(x) = &c.scev.kind
+            && ir::is_extension_of_natural(c.value)
+        {
+            // One that is negative is of no use: it would be poison.
+            let own = self.values(flow, x, place, MAX_DEPTH)?;
+            if self.is_inspected(&own)? {
+                let zero = isl::Val::int(&self.given.ctx, 0)?;
+                return Ok(own.lower_bound_val(DimType::Set, place.dims() as u32, zero)?);
+            }
+        }
+        self.values(flow, &c.scev, place, MAX_DEPTH)
+    }
+
+    /// The iterations and values of `place` for which control may get to an instruction: what the branches
+    /// before it in its iteration say of the values.
+    pub fn reached(&mut self, inst: Value, place: &Place) -> Result<Set, Fail> {
+        let mut reached = place.domain.clone();
+        let own = ir::parent(inst).and_then(|b| self.given.an.innermost_loop(b));
+        // Scalar evolution sees values of a loop without a bound as they are behind the loop.
+        if own.filter(|l| self.inside(*l)) != place.loops.last().copied() {
+            return Ok(reached);
+        }
+        for (c, holds) in self.branches_before(inst) {
+            match self.known_condition(c, place)? {
+                Some(known) if holds => reached = reached.intersect(known)?,
+                Some(known) => reached = reached.subtract(known)?,
+                None => {}
+            }
+        }
+        Ok(reached.coalesce()?)
+    }
+
+    /// The conditions of branches before an instruction in its iteration, and whether each holds where it is
+    /// executed.
+    pub fn branches_before(&self, inst: Value) -> Vec<(Value, bool)> {
+        let mut found = Vec::new();
+        let Some(mut block) = ir::parent(inst) else { return found };
+        let own = self.given.an.innermost_loop(block);
+        for _ in 0..MAX_VALUES {
+            let headed = own.is_some_and(|l| self.given.an.loops()[l.0].header == block);
+            let before = self.given.cfg.predecessors(block);
+            let next = match before[..] {
+                _ if headed || block == self.given.region.entry => break,
+                [one] => Some(one),
+                _ => self.given.cfg.idom(block),
+            };
+            let Some(next) = next.filter(|b| self.contains(*b) && self.given.an.innermost_loop(*b) == own)
+            else {
+                break;
+            };
+            if before.len() == 1
+                && let (Some(c), [yes, no]) = (ir::branch_condition(next), &ir::successors(next)[..])
+                && yes != no
+            {
+                found.push((c, *yes == block));
+            }
+            block = next;
+        }
+        found
+    }
+
+    /// Where a condition holds, if that can be told; what it needs to be assumed of parameters must leave
+    /// something to execute.
+    fn known_condition(&mut self, c: Value, place: &Place) -> Result<Option<Set>, Fail> {
+        let before = self.assumed.clone();
+        let found = match self.condition(c, place) {
+            Ok(holds) if !place.domain.clone().params()?.is_disjoint(&self.assumed.set)? => {
+                return Ok(Some(holds));
+            }
+            Ok(_) | Err(Stop::Blocker(_)) => Ok(None),
+            Err(Stop::Isl(e)) => Err(e.into()),
+        };
+        self.assumed = before;
+        found
+    }
+
+    pub fn place_of(&self, flow: &Flow, v: Value) -> Option<Place> {
+        let block = ir::parent(v)?;
+        match flow.within.get(&block) {
+            Some(k) => flow.subregions[*k].place(v),
+            None => self.place(flow, block, Some(v)).ok(),
+        }
+    }
+
+    /// Whether all instructions of the region that give the sum `e` say that it does not wrap. Scalar
+    /// evolution drops what holds for an instruction only where its value is of use: the element of an
+    /// access, and where it branches to, are.
+    pub fn never_wraps_here(&mut self, e: &ScevExpr) -> bool {
+        if !self.has_unknown(e) {
+            return false;
+        }
+        if let Some(known) = self.memo.unwrapped.get(&e.handle) {
+            return *known;
+        }
+        let mut found = false;
+        let mut all = true;
+        for v in self.given.region.blocks.iter().copied().flat_map(ir::instructions) {
+            if ir::int_bits(v) != Some(e.bits) {
+                continue;
+            }
+            let scope = ir::parent(v).and_then(|b| self.given.an.innermost_loop(b));
+            if self.given.an.scev(v, scope).handle == e.handle {
+                found = true;
+                all &= ir::is_sum_without_wrap(v);
+            }
+        }
+        self.memo.unwrapped.insert(e.handle, found && all);
+        found && all
+    }
+
+    /// Whether `e` multiplies by numbers only.
+    fn is_sum(&self, e: &ScevExpr) -> bool {
+        let number = |o: &ScevExpr| matches!(o.kind, ScevKind::Constant(_));
+        match &e.kind {
+            ScevKind::Mul(ops) => {
+                ops.iter().filter(|o| !number(o)).count() == 1 && ops.iter().all(|o| self.is_sum(o))
+            }
+            _ => e.operands().into_iter().all(|o| self.is_sum(o)),
+        }
+    }
+
+    /// Whether the expression has a part that scalar evolution knows nothing of.
+    pub fn has_unknown(&self, e: &ScevExpr) -> bool {
+        match &e.kind {
+            ScevKind::Unknown(v) => self.defined_inside(*v),
+            _ => e.operands().into_iter().any(|o| self.has_unknown(o)),
+        }
+    }
+
+    /// The smallest parts of `e` that are not affine, of whatever value: what is made of them (minima,
+    /// maxima, selections) bounds them.
+    fn unknown_parts(
+        &mut self,
+        flow: &Flow,
+        load: Value,
+        e: &ScevExpr,
+        place: &Place,
+        found: &mut Vec<FoundSubscript>,
+    ) -> Result<(), Fail> {
+        if !self.has_unknown(e) || found.iter().any(|c| c.scev.handle == e.handle) {
+            return Ok(());
+        }
+        if !e.is_pointer && self.affine(e, place)?.is_some() {
+            return Ok(());
+        }
+        let whole = match &e.kind {
+            ScevKind::Unknown(v) if self.is_selection(*v) => {
+                let scope = self.scope(*v, place);
+                let mut parts = Vec::new();
+                if compared(ir::operand(*v, 0), &mut parts, MAX_DEPTH) {
+                    parts.extend([ir::operand(*v, 1), ir::operand(*v, 2)]);
+                    for p in parts {
+                        let p = self.given.an.scev(p, scope);
+                        self.unknown_parts(flow, load, &p, place, found)?;
+                    }
+                    return Ok(());
+                }
+                true
+            }
+            ScevKind::Unknown(_) => true,
+            ScevKind::ZeroExtend(x) => matches!(&x.kind, ScevKind::Unknown(v) if !self.is_selection(*v)),
+            // A sum that may wrap is a value like any other; products are left to what is known of their
+            // factors.
+            ScevKind::Add(_) | ScevKind::Mul(_) => {
+                let wraps = !e.is_pointer && e.bits <= 32 && !e.nsw && self.is_sum(e);
+                divisor(e).is_some() || wraps && !self.never_wraps_here(e)
+            }
+            _ => false,
+        };
+        if !whole {
+            return (e.operands().into_iter())
+                .try_for_each(|o| self.unknown_parts(flow, load, o, place, found));
+        }
+        // Numbers of 64 bits that may be any could wrap where they are computed with.
+        let wide = e.bits > 32 && !matches!(e.kind, ScevKind::ZeroExtend(_));
+        if wide && !is_bounded(&self.values(flow, e, place, MAX_DEPTH)?)? {
+            return self.bounded_parts(flow, load, e, place, found);
+        }
+        match self.computed(load, e) {
+            Some(c) => {
+                found.push(c);
+                Ok(())
+            }
+            // A sum that scalar evolution has put together, where wrapping may not matter.
+            None => {
+                (e.operands().into_iter()).try_for_each(|o| self.unknown_parts(flow, load, o, place, found))
+            }
+        }
+    }
+
+    /// The largest parts of `e` that are bounded, and not affine.
+    fn bounded_parts(
+        &mut self,
+        flow: &Flow,
+        load: Value,
+        e: &ScevExpr,
+        place: &Place,
+        found: &mut Vec<FoundSubscript>,
+    ) -> Result<(), Fail> {
+        if !self.has_unknown(e) || found.iter().any(|c| c.scev.handle == e.handle) {
+            return Ok(());
+        }
+        if !e.is_pointer && e.bits <= 64 {
+            if self.affine(e, place)?.is_some() {
+                return Ok(());
+            }
+            if let Some(c) = self.computed(load, e)
+                && is_bounded(&self.values(flow, e, place, MAX_DEPTH)?)?
+            {
+                found.push(c);
+                return Ok(());
+            }
+        }
+        e.operands().into_iter().try_for_each(|o| self.bounded_parts(flow, load, o, place, found))
+    }
+
+    /// The instruction from which the address of `load` is computed and that gives `e`.
+    fn computed(&self, load: Value, e: &ScevExpr) -> Option<FoundSubscript> {
+        let (inner, unsigned) = match &e.kind {
+            ScevKind::ZeroExtend(x) => (Some(x.handle), true),
+            ScevKind::SignExtend(x) => (Some(x.handle), false),
+            _ => (None, false),
+        };
+        let scope = ir::parent(load).and_then(|p| self.given.an.innermost_loop(p));
+        let (mut work, mut seen) = (vec![ir::address(load)?], BTreeSet::new());
+        let mut narrower = None;
+        while let Some(v) = work.pop() {
+            if !self.defined_inside(v) || seen.len() >= MAX_VALUES || !seen.insert(v) {
+                continue;
+            }
+            if ir::int_bits(v).is_some() {
+                let own = self.given.an.scev(v, scope).handle;
+                if own == e.handle {
+                    return Some(FoundSubscript {
+                        scev: e.clone(),
+                        value: v,
+                        unsigned: false,
+                        assuming: false,
+                    });
+                }
+                if Some(own) == inner {
+                    narrower = Some(FoundSubscript { scev: e.clone(), value: v, unsigned, assuming: false });
+                }
+            }
+            match ir::opcode(v) {
+                Some(Op::LLVMLoad) => {}
+                // Where a loop of a subregion begins is a value from before it.
+                Some(Op::LLVMPHI) => {
+                    let own = ir::parent(v).and_then(|b| self.given.an.innermost_loop(b).map(|l| (b, l)));
+                    let Some((_, l)) = own.filter(|(b, l)| {
+                        self.given.an.loops()[l.0].header == *b && self.is_counted_by_data(*l)
+                    }) else {
+                        continue;
+                    };
+                    let blocks = &self.given.an.loops()[l.0].blocks;
+                    let from = ir::incoming(v).into_iter().filter(|(_, b)| !blocks.contains(b));
+                    work.extend(from.map(|(x, _)| x));
+                }
+                _ => work.extend(ir::operands(v)),
+            }
+        }
+        narrower
+    }
+}
+
+/// Collects what integers a condition compares; whether that is all it depends on.
+fn compared(condition: Value, found: &mut Vec<Value>, depth: u32) -> bool {
+    let all = ir::operands(condition);
+    match ir::opcode(condition) {
+        Some(Op::LLVMICmp) if all.iter().all(|o| ir::int_bits(*o).is_some()) => {
+            found.extend(all);
+            true
+        }
+        Some(Op::LLVMAnd | Op::LLVMOr | Op::LLVMXor | Op::LLVMSelect | Op::LLVMFreeze) if depth > 0 => {
+            all.into_iter().all(|o| ir::constant_int(o).is_some() || compared(o, found, depth - 1))
+        }
+        _ => ir::constant_int(condition).is_some(),
+    }
+}

@@ -1,0 +1,9 @@
+//! Statements, and the values that pass between them.
+
+pub(crate) mod effects;
+pub(crate) mod loop_carried;
+pub(crate) mod read_back;
+pub(crate) mod reductions;
+pub(crate) mod schedule;
+pub(crate) mod statements;
+pub(crate) mod webs;
