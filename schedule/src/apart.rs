@@ -161,10 +161,11 @@ impl Pair<'_> {
             common = common.subtract(same)?;
         }
         let common = common.params()?;
-        if common.is_empty()? || !self.says_places(&common)? {
+        let executed = x.clone().domain()?.params()?.intersect(y.domain()?.params()?)?;
+        // What is known of places, that they are not negative say, is no condition on them.
+        if common.is_empty()? || !self.says_places(&common.clone().gist(executed.clone())?)? {
             return Ok(None);
         }
-        let executed = x.clone().domain()?.params()?.intersect(y.domain()?.params()?)?;
         let good = complement(common, executed)?;
         if good.n_basic_set()? > MAX_CASES || !self.leaves_many(x.range()?, &good)? {
             return Ok(None);
@@ -279,6 +280,10 @@ mod tests {
             let text = format!("param n m p q r; array A n; for i : 0 <= i < n {{ S0 : {body}; }}");
             assert_eq!(assumed(&text).as_deref(), want, "{body}");
         }
+        // A sum into a part whose place is not negative says nothing of two places.
+        let text = "param n m p; context p >= 0 and n >= 1; array A n; array B m;
+            for i : 0 <= i < n { for j : 0 <= j < m { S0 : A[p + i] = A[p + i], B[j]; } }";
+        assert_eq!(assumed(text), None);
         // Planes of a constant size.
         let text = "param p q; array A 2 99; for i : 0 <= i < 99 { S0 : A[p, i] = A[q, i], A[q, i + 1]; }";
         assert_eq!(assumed(text).as_deref(), Some("q > p or q < p"));

@@ -2,7 +2,7 @@
 // that the program does touches them. The loop that fills the list is behind a loop with several ends, and runs on the device.
 // ARGS: 1024
 // OFFLOAD: partial
-// STAYS: fill add_rows read_rows set_rows some: between their rows are pages that cannot be accessed
+// STAYS: fill add_rows read_rows set_rows two some: between their rows are pages that cannot be accessed
 #define TYPE float
 #include "example.h"
 #include <sys/mman.h>

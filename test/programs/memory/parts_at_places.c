@@ -13,7 +13,7 @@
 // ARGS: 0 0 0
 // OFFLOAD: partial
 // FALLBACK: no iteration accesses what another one writes
-// KERNELS: parts shifted exchanged products planes field every_other
+// KERNELS: parts shifted exchanged products planes field every_other summed
 #include "example.h"
 
 __attribute__((noinline)) static void parts(int n, int p, int q, TYPE *w) {
@@ -63,13 +63,19 @@ __attribute__((noinline)) static void every_other(int n, int p, TYPE *a) {
     a[2 * i + p] = a[2 * i] * (TYPE)0.5;
 }
 
+__attribute__((noinline)) static void summed(int n, unsigned p, unsigned q, TYPE *w, const TYPE *d) {
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      w[p + i] += w[q + j] * d[i];
+}
+
 int main(int argc, char **argv) {
   int n = (int)example_arg(argc, argv, 1, 100), p = (int)example_arg(argc, argv, 2, 400), q = (int)example_arg(argc, argv, 3, 0);
   size_t size = 4096, squares = (size_t)n * (size_t)n + 1;
   TYPE *w = example_array(size), *d = example_array(squares);
   example_fill(d, squares);
   struct pool s = {p, q, w};
-  for (int k = 0; k < 7; k++) {
+  for (int k = 0; k < 8; k++) {
     example_fill(w, size);
     switch (k) {
     case 0: parts(n, p, q, w); break;
@@ -78,6 +84,7 @@ int main(int argc, char **argv) {
     case 3: products(n, p, q, w, d); break;
     case 4: planes(n, p % 3, q % 3, w); break;
     case 5: field(n, &s); break;
+    case 7: summed(n, (unsigned)p, (unsigned)q, w, d); break;
     case 6: every_other(n, p - q < 0 ? q - p : p - q, w); break;
     }
     example_print("w", w, size);
