@@ -51,7 +51,8 @@ fn assumed(scop: &Scop, budget: u64, planes: bool) -> Result<Vec<Assumption>> {
     budgeted(&scop.ctx, "parts of arrays", budget, || {
         let known = known(scop)?;
         let mut found: Vec<Assumption> = Vec::new();
-        let mut together = isl::Set::universe(known.space()?)?;
+        let universe = isl::Set::universe(known.space()?)?;
+        let (mut together, mut few) = (universe.clone(), true);
         let all = || scop.statements.iter().flat_map(|s| s.accesses.iter().map(move |a| (s, a)));
         let mut left = MAX_PAIRS;
         for (s, a) in all().filter(|(_, a)| a.kind != AccessKind::Read) {
@@ -74,7 +75,7 @@ fn assumed(scop: &Scop, budget: u64, planes: bool) -> Result<Vec<Assumption>> {
                         set,
                         format!("parts of {name} do not overlap"),
                     )),
-                    (_, Some(set)) => Some((
+                    (_, Some(set)) if few => Some((
                         AssumptionKind::Independence,
                         set,
                         format!("no iteration accesses what another one writes of {name}"),
@@ -84,7 +85,11 @@ fn assumed(scop: &Scop, budget: u64, planes: bool) -> Result<Vec<Assumption>> {
                 let Some((kind, set, note)) = assumed else { continue };
                 let both = together.clone().intersect(set.clone())?.coalesce()?;
                 if both.n_basic_set()? > MAX_ALL_CASES {
-                    return Ok(Vec::new());
+                    // Some of the places are of no use without the others.
+                    few = false;
+                    found.retain(|f| f.kind != AssumptionKind::Independence);
+                    together = found.iter().try_fold(universe.clone(), |t, f| t.intersect(f.set.clone()))?;
+                    continue;
                 }
                 if !together.is_subset(&set)? {
                     together = both;
@@ -273,8 +278,9 @@ mod tests {
                 "A[2 * i] = A[2 * i + p]",
                 Some("p = 0 or (p) mod 2 = 1 or ((p) mod 2 = 0 and p <= -2n) or ((p) mod 2 = 0 and p >= 2n)"),
             ),
-            // Too many cases for more than two places.
+            // Too many cases for more than two places; what is a constant distance away is left.
             ("A[i + p] = A[i + q], A[i + r], A[i + m]", None),
+            ("A[i + p] = A[i + q], A[i + r], A[i + m], A[i + p + 1000]", Some("n <= 1000")),
         ];
         for (body, want) in table {
             let text = format!("param n m p q r; array A n; for i : 0 <= i < n {{ S0 : {body}; }}");
