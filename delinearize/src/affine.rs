@@ -118,6 +118,7 @@ pub(crate) fn linear(problem: &Problem, offsets: &[Polynomial]) -> Result<Shape>
         check,
         origin: Origin::Linear,
         likely: true,
+        pinned: false,
         wraps: false,
     })
 }

@@ -40,6 +40,7 @@ struct Text {
     check: String,
     origin: Origin,
     likely: bool,
+    pinned: bool,
     wraps: bool,
 }
 
@@ -112,6 +113,7 @@ impl Text {
             check,
             origin: shape.origin,
             likely: shape.likely,
+            pinned: shape.pinned,
             wraps: shape.wraps,
         }))
     }
@@ -127,6 +129,7 @@ impl Text {
             sizes: self.sizes,
             origin: self.origin,
             likely: self.likely,
+            pinned: self.pinned,
             wraps: self.wraps,
         })
     }

@@ -338,7 +338,8 @@ fn finish(run: &Executed, view: &View, origin: Origin) -> Result<Shape> {
     let assumption = run.assumption(view)?;
     let check = run.check(view, &assumption)?;
     let likely = run.is_likely(view)?;
-    Ok(Shape { sizes, subscripts, assumption, check, origin, likely, wraps: view.wraps() })
+    let pinned = (!likely || view.max_pieces() > 1) && run.is_pinned(view)?;
+    Ok(Shape { sizes, subscripts, assumption, check, origin, likely, pinned, wraps: view.wraps() })
 }
 
 /// Whether a size is longer than the same without its number.

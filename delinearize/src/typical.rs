@@ -183,6 +183,27 @@ impl Executed<'_> {
         Ok(!usual.is_subset(&isl::Set::from_basic_set(right.affine_hull()?)?)?)
     }
 
+    /// Whether the view is right only where an origin has one of a few values, whatever usual sizes are, that
+    /// may otherwise be any; or where it says in which of several rows elements are, and is not too far.
+    pub fn is_pinned(&self, view: &View) -> Result<bool> {
+        let usual = self.usual()?;
+        let right = usual.clone().subtract(view.violations.clone())?;
+        for p in (0..right.dim(isl::DimType::Param)?).filter(|p| self.is_origin(*p)) {
+            if view.max_pieces() > 1 && view.violations.involves_dims(isl::DimType::Param, p, 1)? {
+                return Ok(true);
+            }
+            let far = |there: &isl::Set| -> Result<bool> {
+                let values = there.clone().from_params()?;
+                let values = values.move_dims(isl::DimType::Set, 0, isl::DimType::Param, p, 1)?;
+                Ok(!self.spread(values, 2 * UNLIKE)?.is_empty()?)
+            };
+            if !far(&right)? && far(&usual)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// The same, more closely, of views to choose among. Origins are no sizes: they may be what fits.
     pub fn typical(&self, view: &View) -> Result<Typical> {
         if view.violations.is_empty()? {

@@ -489,3 +489,31 @@ fn behind_a_choice() {
     let check = |x, y, q| holds(&shape.check, &[40, x, y, q, 9, 8, 7, 3, 4, 5, 6]);
     assert!(check(1, 2, 40) && check(2, 1, 40) && !check(1, 2, 41) && !check(2, 1, 41), "{}", shape.check);
 }
+
+/// Places in a workspace are no columns where rows are as long as the loop over columns.
+#[test]
+fn places_that_are_no_columns_are_pinned() {
+    let all = "i j : 0 <= i < m and 0 <= j < n";
+    let inner = "i j : 1 <= i < m - 1 and 1 <= j < n - 1";
+    let cases: &[(&str, &[(&str, &str, &str)], bool)] = &[
+        ("m n p", &[(all, "n", "i, j + p")], true),
+        ("m n p q", &[(all, "n", "i, j + p"), (all, "n", "i, j + q")], true),
+        ("m n p", &[(inner, "n", "i, j + p")], true),
+        (
+            "m n p q",
+            &[(inner, "n", "i, j + p"), (inner, "n", "i - 1, j + q"), (inner, "n", "i, j + q + 1")],
+            true,
+        ),
+        ("m n p ld", &[(all, "ld", "i, j + p")], false),
+        ("m n ld", &[(all, "ld", "i, j")], false),
+        ("m n h", &[(all, "n + 2*h", "i + h, j + h")], false),
+        ("m n", &[(all, "n", "i, j"), (all, "n", "i + 1, j")], false),
+    ];
+    for (params, accesses, pinned) in cases {
+        let add = |case: Case, (domain, sizes, subscripts): &(&str, &str, &str)| {
+            case.array(domain, sizes, subscripts)
+        };
+        let shape = accesses.iter().fold(Case::new(params, ""), add).solve().unwrap();
+        assert_eq!(shape.pinned, *pinned, "{accesses:?}: {}", shape.assumption);
+    }
+}

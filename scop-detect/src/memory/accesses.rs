@@ -37,6 +37,8 @@ pub(crate) struct Shaped {
     pub subscripts: Vec<Vec<PwAff>>,
     /// Whether what is assumed for the shape mostly holds.
     pub likely: bool,
+    /// Whether it holds only where a place in the array is one of a few.
+    pub pinned: bool,
     /// Whether some accesses reach over the ends of rows.
     pub wraps: bool,
 }
@@ -238,7 +240,7 @@ impl Builder<'_> {
             }
             subscripts.push(all);
         }
-        Ok(Shaped { elem, sizes, subscripts, likely: shape.likely, wraps: shape.wraps })
+        Ok(Shaped { elem, sizes, subscripts, likely: shape.likely, pinned: shape.pinned, wraps: shape.wraps })
     }
 
     /// The shape of accesses at these offsets, and its sizes.

@@ -5,6 +5,10 @@
 //! accesses to one base pointer, but no shape fits them. Each is an array by itself, at a *shift* from the
 //! base that does not change: the products and parameters in its offsets that multiply no counter.
 //!
+//! Two matrices at places in a workspace, `w[p + i * n + j]` and `w[q + i * n + j]`, have one shape as well: the
+//! places are columns in rows of `n`, which only few of them are. Such a shape is *pinned*
+//! ([`pollyrs_delinearize::Shape::pinned`]), and gives way to an array at each place.
+//!
 //! One array may begin anywhere, too: layer `l` of all activations, `a[l * B * T * C + i]`, is a vector
 //! `l * B * T * C` elements from the base, not an array of four dimensions in which the layer has to be the
 //! last subscript but one. What all accesses have in common belongs to the place of the array, if it does
@@ -79,7 +83,7 @@ impl Builder<'_> {
         let before = self.assumed_so_far();
         let whole = self.shape(base, raws);
         let shapeless = match &whole {
-            Ok(shaped) => !shaped.likely,
+            Ok(shaped) => !shaped.likely || shaped.pinned,
             Err(f) => matches!(f.reason, RejectReason::Subscript { .. } | RejectReason::ElementType { .. }),
         };
         if (whole.is_ok() && !before.0.is_subset(&self.assumed.set)? || shapeless)
@@ -97,7 +101,8 @@ impl Builder<'_> {
         if shapeless && !self.given.region.joined {
             let after = self.assumed_so_far();
             self.restore(before.clone());
-            if let Some(parts) = self.parts(base, raws, whole.is_ok())? {
+            let different = whole.as_ref().is_ok_and(|w| !w.pinned);
+            if let Some(parts) = self.parts(base, raws, different)? {
                 return Ok(parts);
             }
             self.restore(after);
@@ -346,8 +351,8 @@ impl Builder<'_> {
     }
 
     /// The arrays at different shifts, if all have shapes that are mostly right. What has one shape that is
-    /// hardly ever right is a part of a matrix rather than several arrays, unless those have different
-    /// shapes.
+    /// hardly ever right is a part of a matrix rather than several arrays, unless those have to be
+    /// `different`, and are in their shapes.
     fn parts(&mut self, base: Value, raws: &[Raw], different: bool) -> Result<Option<Vec<Part>>, Fail> {
         let groups = by_shift(raws);
         if !(2..=MAX_PARTS).contains(&groups.len()) || !in_one_nest(raws, &groups) {
