@@ -273,12 +273,11 @@ impl Tasks<'_> {
             all = all.add_map(map.wrap()?.remove_divs()?.coalesce()?.unwrap()?)?;
         }
         let empty = format!("{{ [{b}, k] -> [{w}] : false }}");
+        // A matrix of one tile has dependences, but none between tiles.
+        let all = all.apply_domain(by_sum("b", ", k")?)?.apply_range(by_sum("w", "")?)?.intersect(apart)?;
         let mut all = match all.is_empty()? {
             true => isl::Map::read(ctx, &empty)?,
-            false => {
-                let all = all.apply_domain(by_sum("b", ", k")?)?.apply_range(by_sum("w", "")?)?;
-                isl::Map::from_union_map(all.intersect(apart)?)?.coalesce()?
-            }
+            false => isl::Map::from_union_map(all)?.coalesce()?,
         };
         if planted("graph-wait") {
             // Tasks do not wait for the one just before in the order of the last coordinate.

@@ -146,7 +146,10 @@ fn turned(node: &Node, deps: &Dependences, domain: &isl::UnionSet) -> Result<Opt
     if !waits || elements.len() != MOST || loops <= elements.len() {
         return Ok(None);
     }
-    let order = super::isl_schedule(node.scop, deps)?;
+    let order = match super::isl_schedule(node.scop, deps) {
+        Err(e) if super::gives_up(&e) => return Ok(None),
+        other => other?,
+    };
     let (mut members, child) = chain(&order.root);
     let mut time = None;
     for (n, m) in members.iter().enumerate() {

@@ -100,6 +100,11 @@ pub(crate) fn wins(candidate: &Placed, best: Option<&Placed>) -> bool {
     candidate.parallel && best.is_none_or(|b| !b.parallel || candidate.cost < MUST_WIN_BY * b.cost)
 }
 
+/// Whether isl's scheduler found no way to carry the dependences, as happens where bounds are numbers.
+pub(crate) fn gives_up(e: &ScheduleError) -> bool {
+    matches!(e, ScheduleError::Isl(isl::Error::Failed(why)) if why.contains("unable to carry"))
+}
+
 /// A schedule for the device, chosen as the module documentation says.
 pub fn schedule(scop: &Scop, deps: &Dependences, options: &ScheduleOptions) -> Result<ScheduleTree> {
     let placed = placed(scop, deps, options)?;
@@ -133,9 +138,7 @@ pub(crate) fn placed(scop: &Scop, deps: &Dependences, options: &ScheduleOptions)
         Scheduler::Original => from_original(),
         // The program's order is legal where isl's scheduler gives up, "unable to carry dependences".
         Scheduler::Isl => match from_isl() {
-            Err(ScheduleError::Isl(isl::Error::Failed(why))) if why.contains("unable to carry") => {
-                from_original()
-            }
+            Err(e) if gives_up(&e) => from_original(),
             other => other,
         },
         Scheduler::Auto => {
