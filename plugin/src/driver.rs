@@ -34,9 +34,9 @@ use crate::switches::{Switch, Switches, has_loop_that_is_on};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_codegen_ptx::CodegenError;
-use pollyrs_llvm_shim::{Session, ShimError, wants_remarks};
-use pollyrs_scop::{Rejection, Scop};
-use pollyrs_scop_detect as detect;
+use pollyrs_llvm_shim::{Analyses, Session, ShimError, wants_remarks};
+use pollyrs_scop::{RejectReason, Rejection, Scop};
+use pollyrs_scop_detect::{self as detect, Detection};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
@@ -215,13 +215,14 @@ fn search_function(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Resul
     if options.hold {
         Phase::Analyses.time(|| run.summaries.note_captures(clone));
     }
-    if assumed {
-        settle_invariant_loads(run, clone)?;
-    }
+    let settled = if assumed { settle_invariant_loads(run, clone)? } else { None };
     let mut residency = None;
     let (mut compiled, mut rejections);
     {
-        let analyses = Phase::Analyses.time(|| session.analyses(clone))?;
+        let (analyses, detection) = match settled {
+            Some((analyses, detection)) => (analyses, Some(detection)),
+            None => (Phase::Analyses.time(|| session.analyses(clone))?, None),
+        };
         let on = run.switches.function(f) == Some(Switch::On);
         let request = residency::Request {
             analyses: &analyses,
@@ -231,7 +232,7 @@ fn search_function(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Resul
         };
         let stays = |scops: &[&Scop]| options.hold && residency::plan(&request, scops).is_some();
         let wish = Wish { on, called: has_callers(f, clone).then_some(f), stays: &stays };
-        (compiled, rejections) = search(run, &analyses, &wish);
+        (compiled, rejections) = search(run, &analyses, &wish, detection);
         if let (Some(most), Stage::Run) = (little, stage) {
             rejections.extend(compiled.drain(..).map(|c| prospects::refusal(&c.scop, most)));
             run.forms.borrow_mut().remove(&(f as usize));
@@ -281,27 +282,37 @@ fn rewrite(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Result<Option
 }
 
 /// Drops the assumption that what loops load is what its place held before them, where that leaves fewer
-/// loops that can be modelled: values are read before the outermost loop, which may be too large.
-fn settle_invariant_loads(run: &Run<'_>, clone: LLVMValueRef) -> Result<(), PluginError> {
+/// loops that can be modelled: values are read before the outermost loop, which may be too large. What was
+/// found, and what it is of, where the copy stays as it was looked at.
+fn settle_invariant_loads<'s>(
+    run: &Run<'s>,
+    clone: LLVMValueRef,
+) -> Result<Option<(Analyses<'s>, Detection)>, PluginError> {
     let Run { session, .. } = *run;
-    let detect = || -> Result<(bool, usize), PluginError> {
+    let detect = || -> Result<(Analyses<'s>, Detection), PluginError> {
         let analyses = Phase::Analyses.time(|| session.analyses(clone))?;
         let found = Phase::Detection.time(|| detect::detect(&analyses, &run.detect_options()));
         run.budgets.spend(found.operations);
-        Ok((found.divided, found.scops.iter().map(|s| s.loops.len()).sum()))
+        Ok((analyses, found))
     };
-    let (divided, with) = detect()?;
-    if divided {
-        session.suspend_invariant_loads(clone, true)?;
-        let without = detect()?.1;
-        // Where nothing is found either way, the remark is of what stands in the way besides.
-        if without < with || without == 0 {
-            session.suspend_invariant_loads(clone, false)?;
-        } else {
-            session.restore_invariant_loads(clone)?;
-        }
+    let loops = |found: &Detection| -> usize { found.scops.iter().map(|s| s.loops.len()).sum() };
+    let (analyses, found) = detect()?;
+    if !found.divided {
+        // The search has more operations than this had.
+        let spent = |r: &Rejection| matches!(r.reason, RejectReason::Budget { .. });
+        return Ok((!found.rejections.iter().any(spent)).then_some((analyses, found)));
     }
-    Ok(())
+    let with = loops(&found);
+    drop((found, analyses));
+    session.suspend_invariant_loads(clone, true)?;
+    let without = loops(&detect()?.1);
+    // Where nothing is found either way, the remark is of what stands in the way besides.
+    if without < with || without == 0 {
+        session.suspend_invariant_loads(clone, false)?;
+    } else {
+        session.restore_invariant_loads(clone)?;
+    }
+    Ok(None)
 }
 
 /// Remarks, and the clone, with the versioned code, as the function's body. `false`: nothing was found, or

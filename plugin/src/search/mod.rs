@@ -25,7 +25,7 @@ use pollyrs_isl::DimType;
 use pollyrs_llvm_shim::{Analyses, LoopData};
 use pollyrs_schedule as schedule;
 use pollyrs_scop::{Location, RejectReason, Rejection, Scop};
-use pollyrs_scop_detect::{self as detect, Wanted};
+use pollyrs_scop_detect::{self as detect, Detection, Wanted};
 use std::collections::BTreeSet;
 use tracing::debug;
 
@@ -39,16 +39,27 @@ pub struct Wish<'a> {
     pub stays: &'a dyn Fn(&[&Scop]) -> bool,
 }
 
-/// Detection, and all stages for each SCoP that is found. What is too much for a stage is searched again for
-/// smaller regions.
-pub fn search(run: &Run<'_>, analyses: &Analyses<'_>, wish: &Wish<'_>) -> (Vec<Compiled>, Vec<Rejection>) {
+/// Detection, unless it was made before and paid for (`detected`), and all stages for each SCoP that is
+/// found. What is too much for a stage is searched again for smaller regions.
+pub fn search(
+    run: &Run<'_>,
+    analyses: &Analyses<'_>,
+    wish: &Wish<'_>,
+    mut detected: Option<Detection>,
+) -> (Vec<Compiled>, Vec<Rejection>) {
     run.budgets.begin_search(analyses.loops().len());
     let mut detect_options = run.detect_options();
     let mut found: Vec<(Place, Compiled)> = Vec::new();
     let mut refused: Vec<Rejection> = Vec::new();
     let mut divided: Vec<(Place, BTreeSet<usize>)> = Vec::new();
     loop {
-        let round = search_once(run, analyses, &detect_options, &found, wish);
+        let detection = detected.take().unwrap_or_else(|| {
+            let detection = Phase::Detection.time(|| detect::detect(analyses, &detect_options));
+            run.budgets.spend(detection.operations);
+            detection
+        });
+        let looked_for = Looked { detection, counted_stores: detect_options.counted_stores };
+        let round = search_once(run, analyses, looked_for, &found, wish);
         if round.hidden && detect_options.before.is_empty() {
             // What was parallel may have become part of a statement.
             detect_options.counted_stores = false;
@@ -111,17 +122,21 @@ impl Seen {
     }
 }
 
+/// What detection found, and whether stores in counted loops may be parts of statements.
+struct Looked {
+    detection: Detection,
+    counted_stores: bool,
+}
+
 /// `found`: what searches before this one have found.
 fn search_once(
     run: &Run<'_>,
     analyses: &Analyses<'_>,
-    detect_options: &detect::DetectOptions,
+    Looked { detection, counted_stores }: Looked,
     found: &[(Place, Compiled)],
     wish: &Wish<'_>,
 ) -> Round {
     let Run { stage, options, .. } = *run;
-    let detection = Phase::Detection.time(|| detect::detect(analyses, detect_options));
-    run.budgets.spend(detection.operations);
     if stage == Stage::Detect {
         eprint!("{detection}");
     }
@@ -140,7 +155,7 @@ fn search_once(
         }
         let (function, mut location) = (scop.function.clone(), scop.location.clone());
         let (ctx, before) = (scop.ctx.clone(), scop.ctx.operations());
-        let hidden = detect_options.counted_stores && scop.stores_in_subregion_loop();
+        let hidden = counted_stores && scop.stores_in_subregion_loop();
         let (blocks, loops) = (scop.region.blocks.iter().map(|b| b.address()).collect(), scop.loops.len());
         let beside = several_nests(analyses, &scop);
         let dims = scop.statements.iter().filter_map(|s| s.domain.dim(DimType::Set).ok());
@@ -267,7 +282,7 @@ mod tests {
             with_run(session, options, |run| {
                 let analyses = session.analyses(f).unwrap();
                 let wish = Wish { on: false, called: None, stays: &|_| false };
-                let (compiled, refused) = search(run, &analyses, &wish);
+                let (compiled, refused) = search(run, &analyses, &wish, None);
                 out = (compiled.len(), refused.into_iter().map(|r| r.reason).collect());
             });
         });

@@ -5,8 +5,8 @@
 //! accesses to one base pointer, but no shape fits them. Each is an array by itself, at a *shift* from the
 //! base that does not change: the products and parameters in its offsets that multiply no counter.
 //!
-//! Two matrices at places in a workspace, `w[p + i * n + j]` and `w[q + i * n + j]`, have one shape as well: the
-//! places are columns in rows of `n`, which only few of them are. Such a shape is *pinned*
+//! Two matrices at places in a workspace, `w[p + i * n + j]` and `w[q + i * n + j]`, have one shape as well:
+//! the places are columns in rows of `n`, which only few of them are. Such a shape is *pinned*
 //! ([`pollyrs_delinearize::Shape::pinned`]), and gives way to an array at each place.
 //!
 //! One array may begin anywhere, too: layer `l` of all activations, `a[l * B * T * C + i]`, is a vector
