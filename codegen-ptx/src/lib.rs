@@ -42,8 +42,9 @@ pub use host::residency::{
     ALL_OBJECTS, Borrowing, Held, MAX_OBJECTS, Release, Strip, emit_releases, hold_slot, known_table,
     placeholders,
 };
+pub use ir::builder::Ir;
 pub use ir::error::{CodegenError, Result};
-pub use ir::llvm::handle_of_block;
+pub use ir::llvm::{handle_of_block, host_block, host_value};
 pub use kernel::module::{FusedKernels, KernelInfo, KernelModule, ScalarArg};
 pub use kernels::build::build_kernels;
 pub use ops::bulk::bulk;

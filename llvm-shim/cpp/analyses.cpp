@@ -555,8 +555,10 @@ size_t prs_scev_difference(Analyses *A, size_t Left, size_t Right) {
 // Of a pointer: 0 if it is null, else 1. (An address itself may be greater than any size.) 0 if that can't be
 // said.
 size_t prs_scev_not_null(Analyses *A, size_t Pointer) {
-  const SCEV *Address = Pointer ? A->SE.getLosslessPtrToIntExpr(scevOf(Pointer)) : nullptr;
-  if (!Address || isa<SCEVCouldNotCompute>(Address))
+  if (!Pointer || !scevOf(Pointer)->getType()->isPointerTy())
+    return 0;
+  const SCEV *Address = A->SE.getLosslessPtrToIntExpr(scevOf(Pointer));
+  if (isa<SCEVCouldNotCompute>(Address))
     return 0;
   return handleOf(A->SE.getUMinExpr(Address, A->SE.getOne(Address->getType())));
 }

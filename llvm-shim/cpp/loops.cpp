@@ -93,14 +93,15 @@ void prs_loops(Session *S, LLVMValueRef FRef, void *Ctx, prs_loop_sink Sink) {
 // points to.
 bool prs_follows_links(Session *S, LLVMBasicBlockRef HeaderRef) {
   BasicBlock &Header = *unwrap(HeaderRef);
-  return followsLinks(*S->FAM.getResult<LoopAnalysis>(*Header.getParent()).getLoopFor(&Header));
+  const Loop *L = S->FAM.getResult<LoopAnalysis>(*Header.getParent()).getLoopFor(&Header);
+  return L && followsLinks(*L);
 }
 
 // Executions of the header each time that the loop is entered, at most; 0 where no such number is known.
 uint32_t prs_most_iterations(Session *S, LLVMBasicBlockRef HeaderRef) {
   BasicBlock &Header = *unwrap(HeaderRef);
   const Loop *L = S->FAM.getResult<LoopAnalysis>(*Header.getParent()).getLoopFor(&Header);
-  return S->FAM.getResult<ScalarEvolutionAnalysis>(*Header.getParent()).getSmallConstantMaxTripCount(L);
+  return L ? S->FAM.getResult<ScalarEvolutionAnalysis>(*Header.getParent()).getSmallConstantMaxTripCount(L) : 0;
 }
 
 // Whether no simplification makes another function's code, a number or nothing of the call.

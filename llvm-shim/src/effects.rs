@@ -1,6 +1,7 @@
 //! What is known of single calls, definitions and values, without analyses of a function.
 
-use crate::{LLVMValueRef, sys};
+use crate::ir::Value;
+use crate::sys;
 use std::ops::{BitOr, BitOrAssign};
 
 /// Reads and writes of some memory.
@@ -60,9 +61,8 @@ pub struct CallFacts {
 }
 
 /// `call`: a call or an invoke.
-pub fn call_facts(call: LLVMValueRef) -> CallFacts {
-    // SAFETY: a live call.
-    let bits = unsafe { sys::prs_call_facts(call) };
+pub fn call_facts(call: Value) -> CallFacts {
+    let bits = sys::prs_call_facts(call.as_call());
     CallFacts {
         no_throw: bits & 1 != 0,
         no_sync: bits & 2 != 0,
@@ -74,56 +74,54 @@ pub fn call_facts(call: LLVMValueRef) -> CallFacts {
 }
 
 /// What a call may do through one of its arguments, by the argument's attributes.
-pub fn argument_effect(call: LLVMValueRef, index: u32) -> Touch {
-    // SAFETY: a live call with that many arguments.
-    Touch::from_bits(unsafe { sys::prs_argument_effect(call, index) })
+///
+/// # Panics
+/// For an argument that it has not.
+pub fn argument_effect(call: Value, index: u32) -> Touch {
+    assert!(index < call.argument_count(), "no argument {index} of {}", call.text());
+    Touch::from_bits(sys::prs_argument_effect(call.as_call(), index))
 }
 
 /// Whether copies of a pointer may be left behind when its function returns, as far as calls' attributes
 /// tell.
-pub fn may_be_captured(pointer: LLVMValueRef) -> bool {
-    // SAFETY: a live pointer.
-    unsafe { sys::prs_may_be_captured(pointer) }
+pub fn may_be_captured(pointer: Value) -> bool {
+    sys::prs_may_be_captured(pointer)
 }
 
 /// Notes at a call that an argument, a pointer, is not captured.
-pub fn note_not_captured(call: LLVMValueRef, index: u32) {
-    // SAFETY: a live call with that many arguments.
-    unsafe { sys::prs_note_not_captured(call, index) }
+///
+/// # Panics
+/// For an argument that it has not.
+pub fn note_not_captured(call: Value, index: u32) {
+    assert!(index < call.argument_count(), "no argument {index} of {}", call.text());
+    sys::prs_note_not_captured(call.as_call(), index)
 }
 
 /// The function that a call or an invoke runs, where that is certain.
-pub fn callee(call: LLVMValueRef) -> Option<LLVMValueRef> {
-    // SAFETY: a live call.
-    let f = unsafe { sys::prs_callee(call) };
-    (!f.is_null()).then_some(f)
+pub fn callee(call: Value) -> Option<Value> {
+    sys::prs_callee(call.as_call())
 }
 
 /// Whether `f` has a body, and it is the one that runs.
-pub fn is_final(f: LLVMValueRef) -> bool {
-    // SAFETY: a live function.
-    unsafe { sys::prs_is_final(f) }
+pub fn is_final(f: Value) -> bool {
+    sys::prs_is_final(f.as_function())
 }
 
-pub fn does_not_throw(f: LLVMValueRef) -> bool {
-    // SAFETY: a live function.
-    unsafe { sys::prs_does_not_throw(f) }
+pub fn does_not_throw(f: Value) -> bool {
+    sys::prs_does_not_throw(f.as_function())
 }
 
 /// Whether `v` is the result of a call that returns memory which nothing else points into.
-pub fn is_new_memory(v: LLVMValueRef) -> bool {
-    // SAFETY: a live value.
-    unsafe { sys::prs_is_new_memory(v) }
+pub fn is_new_memory(v: Value) -> bool {
+    sys::prs_is_new_memory(v)
 }
 
 /// A floating-point value that is -0.0 in no execution.
-pub fn never_negative_zero(v: LLVMValueRef) -> bool {
-    // SAFETY: a live value.
-    unsafe { sys::prs_never_negative_zero(v) }
+pub fn never_negative_zero(v: Value) -> bool {
+    v.parent().is_some() && sys::prs_never_negative_zero(v)
 }
 
 /// All values that `p` may be an offset from: `p` itself where nothing more is known.
-pub fn underlying_objects(p: LLVMValueRef) -> Vec<LLVMValueRef> {
-    // SAFETY: a live pointer; the sink gets the context of `collect_pointers`.
-    sys::collect_pointers(|ctx| unsafe { sys::prs_underlying_objects(p, ctx, sys::push_pointer) })
+pub fn underlying_objects(p: Value) -> Vec<Value> {
+    sys::collect(|into| sys::prs_underlying_objects(p, into, sys::push))
 }

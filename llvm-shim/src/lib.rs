@@ -5,9 +5,10 @@
 //! only. The C++ side (`cpp/`) hands out plain data and takes no decision; this crate turns it into owned
 //! snapshots.
 //!
-//! **Layers.** `sys` declares the C functions; everything public is safe to call *with handles of live LLVM
-//! objects of one context*, which is what a pass has. LLVM's C handles are raw pointers, so a stale handle is
-//! the caller's bug, as it is with inkwell's own `LLVMValueRef`.
+//! **Layers.** `sys` declares the C functions; [`ir`] has the handles of LLVM's objects. Handles are live:
+//! who makes one of a raw pointer promises that, who makes a [`Session`] promises that none is used behind
+//! the step that ends its life, and what ends a life beside a session is `unsafe`. All else is safe: where
+//! LLVM would only assert that a value is of some kind, the kind is asked for.
 //!
 //! **Invariants.**
 //! - A [`Session`] serves one module; it owns a pass builder and analysis managers of its own, so nothing of
@@ -20,9 +21,6 @@
 //! **Example.** `for (i = 0; i < n; i++) A[2*i] = 0;` with `double *A`: [`Analyses::loops`] has one loop `l`,
 //! `backedge_taken_count(l)` is `Add[-1, Unknown n]` under the loop's guard, and `scev(pointer of the store)`
 //! is `AddRec { loop_id: l, operands: [Unknown A, Constant 16] }` with `is_pointer`.
-
-// Every public function takes LLVM's C handles, which are raw pointers by type; see "Layers" above.
-#![allow(clippy::not_unsafe_ptr_arg_deref)]
 
 mod analyses;
 mod effects;
@@ -44,16 +42,14 @@ pub use effects::{
     may_be_captured, never_negative_zero, note_not_captured, underlying_objects,
 };
 pub use error::ShimError;
-pub use inkwell::llvm_sys::prelude::{
-    LLVMBasicBlockRef, LLVMContextRef, LLVMMetadataRef, LLVMModuleRef, LLVMTypeRef, LLVMValueRef,
-};
+pub use ir::{Place, ScevHandle};
 pub use loops::{PlainLoop, wants_remarks};
 pub use plugin::{PassEntry, RegisteredPass, host_options, register_passes};
 pub use prepare::{CHECK, CONDITIONAL, ERRNO, Hoisting, INVARIANT, KEPT, ROW};
-pub use scev::{ScevExpr, ScevHandleRaw, ScevKind};
-pub use session::{Session, can_extend, link_needed, move_definitions, optimize, redirect};
+pub use scev::{ScevExpr, ScevKind};
+pub use session::{Session, can_extend, link_needed, move_definitions, optimize};
 pub use source::{
-    Place, RemarkKind, SourceLoc, block_location, emit_error, emit_warning, ends_whole_row,
-    forbid_contraction, function_location, location, remark, remark_place, source_name,
+    RemarkKind, SourceLoc, block_location, emit_error, emit_warning, ends_whole_row, forbid_contraction,
+    function_location, location, remark, remark_place, source_name,
 };
 pub use version::{LiveOut, Versioned, version_region};

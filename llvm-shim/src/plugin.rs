@@ -1,11 +1,12 @@
 //! Registration of module passes with the host's pass builder, and the host's command-line options.
 
-use crate::{LLVMModuleRef, sys};
+use crate::ir::Module;
+use crate::sys;
 use std::ffi::{CStr, c_void};
 
 /// Runs a pass: module, stage number, parameter text (`a;b=c` of `name<a;b=c>`); returns whether the module
 /// changed. Must not unwind.
-pub type PassEntry = extern "C" fn(LLVMModuleRef, u32, *const u8, usize) -> bool;
+pub type PassEntry = extern "C" fn(Module, u32, *const u8, usize) -> bool;
 
 /// A module pass by name.
 #[derive(Copy, Clone, Debug)]
@@ -42,8 +43,7 @@ pub unsafe fn register_passes(pass_builder: *mut c_void, passes: &[RegisteredPas
 /// `(name without "pollyrs-", value)` of every option given with `-mllvm -pollyrs-…`, sorted by name; flags
 /// have the value `true` or `false`.
 pub fn host_options() -> Vec<(String, String)> {
-    // SAFETY: the sink has its own context.
-    let texts = sys::collect_strings(|ctx| unsafe { sys::prs_host_options(ctx, sys::push_string) });
+    let texts = sys::collect_strings(|into| sys::prs_host_options(into, sys::push_string));
     let mut options: Vec<_> = texts
         .iter()
         .map(|t| {

@@ -134,7 +134,8 @@
 //! through. Where the shapes are equal before the loop and nothing else in it writes to the descriptors, they
 //! are equal in every iteration: there is a version of the loop for that, with loops over elements in the
 //! calls' place.
-use crate::{LLVMValueRef, Session, ShimError, sys};
+use crate::ir::Value;
+use crate::{Session, ShimError, sys};
 
 /// The function that stands for a branch to an error block: detection assumes that its argument is true,
 /// which is checked before the kernels run; the host's version of the loop gets the branch back.
@@ -185,22 +186,29 @@ pub enum Hoisting {
     Peeking,
 }
 
+/// Steps over a function that take nothing else. Each returns whether it changed something.
+macro_rules! steps {
+    ($($(#[$meta:meta])* $name:ident = $call:ident;)*) => { $(
+        $(#[$meta])*
+        #[track_caller]
+        pub fn $name(&self, f: Value) -> Result<bool, ShimError> {
+            Ok(sys::$call(self.raw(), self.require_idle(f)?))
+        }
+    )* };
+}
+
 impl Session {
     /// Switches inside loops, of at most `max_cases` cases, become comparisons. Returns whether there were
     /// any.
-    pub fn lower_switches(&self, f: LLVMValueRef, max_cases: u32) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_lower_switches(self.raw, f, max_cases) })
+    pub fn lower_switches(&self, f: Value, max_cases: u32) -> Result<bool, ShimError> {
+        Ok(sys::prs_lower_switches(self.raw(), self.require_idle(f)?, max_cases))
     }
 
-    /// Calls of memset, memcpy and memmove with a length known at run time only become loops over the
-    /// elements of the arrays, where the length is a multiple of the element size that other accesses of the
-    /// array have.
-    pub fn expand_memory_intrinsics(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_expand_memory_intrinsics(self.raw, f) })
+    steps! {
+        /// Calls of memset, memcpy and memmove with a length known at run time only become loops over the
+        /// elements of the arrays, where the length is a multiple of the element size that other accesses of
+        /// the array have.
+        expand_memory_intrinsics = prs_expand_memory_intrinsics;
     }
 
     /// Moves loads that steer loops (bounds, base pointers) out of the outermost loop that does not write
@@ -208,307 +216,209 @@ impl Session {
     /// change is executed under that condition before the loop. One under a condition that changes is made
     /// before deep nests of loops by the run-time library, which survives places that are not there
     /// ([`Hoisting::Peeking`]).
-    pub fn hoist_loads(&self, f: LLVMValueRef, how: Hoisting) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_hoist_loads(self.raw, f, MAX_LOADS, how as u32) })
+    pub fn hoist_loads(&self, f: Value, how: Hoisting) -> Result<bool, ShimError> {
+        Ok(sys::prs_hoist_loads(self.raw(), self.require_idle(f)?, MAX_LOADS, how as u32))
     }
 
-    /// Pointers and counters that outermost loops leave behind are computed from their numbers of iterations
-    /// behind them: the device has no pointers to give back, and iterations that each leave a value behind
-    /// cannot run in parallel.
-    pub fn rewrite_exit_values(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_rewrite_exit_values(self.raw, f) })
-    }
+    steps! {
+        /// Pointers and counters that outermost loops leave behind are computed from their numbers of
+        /// iterations behind them: the device has no pointers to give back, and iterations that each leave a
+        /// value behind cannot run in parallel.
+        rewrite_exit_values = prs_rewrite_exit_values;
 
-    /// What a loop over data leaves in a number (a sum, a count, a place) and what bounds, conditions, and
-    /// subscripts behind it are made of is a number of its own, which scalar evolution does not look through:
-    /// else a later nest's parameters would be values in an iteration of that loop.
-    pub fn separate_results(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_separate_results(self.raw, f) })
-    }
+        /// What a loop over data leaves in a number (a sum, a count, a place) and what bounds, conditions,
+        /// and subscripts behind it are made of is a number of its own, which scalar evolution does not look
+        /// through: else a later nest's parameters would be values in an iteration of that loop.
+        separate_results = prs_separate_results;
 
-    /// A loop nest that accesses an array in one order or in another, by a number that is known before it
-    /// (`if (forward) y[j * m + i] = x[i * n + j]; else y[i * n + j] = x[j * m +
-    /// i];`), becomes a nest for each: no one shape is that of both. Divides one nest; returns whether it
-    /// found one.
-    pub fn unswitch_loops(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_unswitch_loops(self.raw, f) })
-    }
+        /// A loop nest that accesses an array in one order or in another, by a number that is known before it
+        /// (`if (forward) y[j * m + i] = x[i * n + j]; else y[i * n + j] = x[j * m +
+        /// i];`), becomes a nest for each: no one shape is that of both. Divides one nest; returns whether it
+        /// found one.
+        unswitch_loops = prs_unswitch_loops;
 
-    /// Branches on what loops do not change (`if (bias != NULL)`, `if (beta == 0)`) become branches on a
-    /// number that is known before the loops, so that they are conditions on parameters.
-    pub fn hoist_conditions(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_hoist_conditions(self.raw, f) })
-    }
+        /// Branches on what loops do not change (`if (bias != NULL)`, `if (beta == 0)`) become branches on a
+        /// number that is known before the loops, so that they are conditions on parameters.
+        hoist_conditions = prs_hoist_conditions;
 
-    /// Removes calls that initialize a variable of a derived type whose components have no initial values:
-    /// flang has one for each value that a structure constructor or a function makes. The library would find
-    /// that there is nothing to do; so does this, in the constant that describes the type, which must be
-    /// known here.
-    pub fn drop_initializations(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_drop_initializations(self.raw, f) })
-    }
+        /// Removes calls that initialize a variable of a derived type whose components have no initial
+        /// values: flang has one for each value that a structure constructor or a function makes. The library
+        /// would find that there is nothing to do; so does this, in the constant that describes the type,
+        /// which must be known here.
+        drop_initializations = prs_drop_initializations;
 
-    /// Removes pairs that save and restore the stack pointer, where no variable of a size known at run time
-    /// only comes in between: flang puts one around each iteration of `do concurrent` with `local`.
-    pub fn drop_stack_saves(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_drop_stack_saves(self.raw, f) })
-    }
+        /// Removes pairs that save and restore the stack pointer, where no variable of a size known at run
+        /// time only comes in between: flang puts one around each iteration of `do concurrent` with `local`.
+        drop_stack_saves = prs_drop_stack_saves;
 
-    /// In innermost loops of others, values that are computed under a condition of counters only,
-    /// `if (j > 0) least = min(least, a[j - 1])`, are computed everywhere and chosen: a load goes to a place
-    /// of the same array that has been loaded before where the condition does not hold. What is computed has
-    /// no other effects, and is little.
-    pub fn compute_sides(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_compute_sides(self.raw, f) })
-    }
+        /// In innermost loops of others, values that are computed under a condition of counters only, `if (j
+        /// > 0) least = min(least, a[j - 1])`, are computed everywhere and chosen: a load goes to a place of
+        /// the same array that has been loaded before where the condition does not hold. What is computed has
+        /// no other effects, and is little.
+        compute_sides = prs_compute_sides;
 
-    /// Makes a phi of loads of one place, which nothing stores to in between, a load again. Rotation of loops
-    /// and jump threading make such phis; one behind a loop has a size of the next loop, say, which is then
-    /// no longer what the place holds.
-    pub fn rejoin_loads(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_rejoin_loads(self.raw, f) })
-    }
+        /// Makes a phi of loads of one place, which nothing stores to in between, a load again. Rotation of
+        /// loops and jump threading make such phis; one behind a loop has a size of the next loop, say, which
+        /// is then no longer what the place holds.
+        rejoin_loads = prs_rejoin_loads;
 
-    /// Removes stores to local variables that are only stored to.
-    pub fn drop_unread_locals(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_drop_unread_locals(self.raw, f) })
-    }
+        /// Removes stores to local variables that are only stored to.
+        drop_unread_locals = prs_drop_unread_locals;
 
-    /// Makes arrays of variable length whose size is a small number after all variables of the function,
-    /// where each iteration of a loop gives its own back before it ends: `const int n = 8; float r[n];` in C.
-    pub fn settle_arrays(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_settle_arrays(self.raw, f) })
-    }
+        /// Makes arrays of variable length whose size is a small number after all variables of the function,
+        /// where each iteration of a loop gives its own back before it ends: `const int n = 8; float r[n];`
+        /// in C.
+        settle_arrays = prs_settle_arrays;
 
-    /// Moves arrays of variable length whose size does not change in the loops around them before these,
-    /// where each iteration gives its own back before it ends.
-    pub fn hoist_arrays(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_hoist_arrays(self.raw, f) })
-    }
+        /// Moves arrays of variable length whose size does not change in the loops around them before these,
+        /// where each iteration gives its own back before it ends.
+        hoist_arrays = prs_hoist_arrays;
 
-    /// Makes differences that loops take over from iteration to iteration sums: `total -= x` adds `-x`.
-    pub fn add_differences(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_add_differences(self.raw, f) })
+        /// Makes differences that loops take over from iteration to iteration sums: `total -= x` adds `-x`.
+        add_differences = prs_add_differences;
     }
 
     /// Moves integer arithmetic on what a loop does not change before the loop: a size such as `h / 2` that
     /// is computed between two loops keeps scalar evolution from multiplying out subscripts. Divisions get a
     /// divisor other than 0 where they did not run.
-    pub fn hoist_arithmetic(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_hoist_arithmetic(self.raw, f, false) })
+    pub fn hoist_arithmetic(&self, f: Value) -> Result<bool, ShimError> {
+        Ok(sys::prs_hoist_arithmetic(self.raw(), self.require_idle(f)?, false))
     }
 
     /// Moves tests of what a loop does not change before the loop, where others behind it take the result: of
     /// two loops that ask whether `m > 0`, the second one may have been given the answer of the first.
-    pub fn share_tests(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_hoist_arithmetic(self.raw, f, true) })
+    pub fn share_tests(&self, f: Value) -> Result<bool, ShimError> {
+        Ok(sys::prs_hoist_arithmetic(self.raw(), self.require_idle(f)?, true))
     }
 
-    /// Branches inside loops to blocks that end the program (a failed bounds check, an assertion) become
-    /// calls of [`CHECK`] with the condition under which they are not taken. The error blocks stay in the
-    /// function, unreachable.
-    pub fn assume_no_errors(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_assume_no_errors(self.raw, f) })
+    steps! {
+        /// Branches inside loops to blocks that end the program (a failed bounds check, an assertion) become
+        /// calls of [`CHECK`] with the condition under which they are not taken. The error blocks stay in the
+        /// function, unreachable.
+        assume_no_errors = prs_assume_no_errors;
     }
 
     /// Makes the checks branches again.
     ///
     /// # Errors
     /// [`ShimError::Errors`] if one was lost; the function must not be used then.
-    pub fn restore_errors(&self, f: LLVMValueRef) -> Result<(), ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        if unsafe { sys::prs_restore_errors(self.raw, f) } { Ok(()) } else { Err(ShimError::Errors) }
+    pub fn restore_errors(&self, f: Value) -> Result<(), ShimError> {
+        if sys::prs_restore_errors(self.raw(), self.require_idle(f)?) {
+            Ok(())
+        } else {
+            Err(ShimError::Errors)
+        }
     }
 
-    /// The back edges of a loop become one, before passes take those of `continue` for loops of their own.
-    pub fn join_back_edges(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_join_back_edges(self.raw, f) })
-    }
+    steps! {
+        /// The back edges of a loop become one, before passes take those of `continue` for loops of their
+        /// own.
+        join_back_edges = prs_join_back_edges;
 
-    /// Values that a back edge carries are computed for the outcome of the test that takes it: an iterator's
-    /// `next = index + (index < len)` is `index + 1` there, which scalar evolution counts.
-    pub fn specialise_back_edges(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_specialise_back_edges(self.raw, f) })
-    }
+        /// Values that a back edge carries are computed for the outcome of the test that takes it: an
+        /// iterator's `next = index + (index < len)` is `index + 1` there, which scalar evolution counts.
+        specialise_back_edges = prs_specialise_back_edges;
 
-    /// A value that loops inside of a loop advance (`k++`, `*to++ = *from++`) is advanced by the outer loop
-    /// at once: by the number of iterations times the step, which is known before it.
-    pub fn advance_counters(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_advance_counters(self.raw, f) })
-    }
+        /// A value that loops inside of a loop advance (`k++`, `*to++ = *from++`) is advanced by the outer
+        /// loop at once: by the number of iterations times the step, which is known before it.
+        advance_counters = prs_advance_counters;
 
-    /// Loops that end where what is left is less than what an iteration takes, which is an argument, get a
-    /// counter, and so do those that take that or what is left, if that is less. Returns whether there was
-    /// one.
-    pub fn count_chunks(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_count_chunks(self.raw, f) })
+        /// Loops that end where what is left is less than what an iteration takes, which is an argument, get
+        /// a counter, and so do those that take that or what is left, if that is less. Returns whether there
+        /// was one.
+        count_chunks = prs_count_chunks;
     }
 
     /// Unrolls loops of few iterations in which subscripts are computed from a constant table, or from an
     /// array on the stack, which choose a pointer to a variable, exchange two objects word by word (pointers
     /// become pointers again), or walk through an array of one iteration. Returns whether there was one: what
     /// is loaded is not simplified yet.
-    pub fn unroll_tables(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_unroll_tables(self.raw, f, MAX_TABLES, MAX_TABLE, MAX_UNROLLED) })
+    pub fn unroll_tables(&self, f: Value) -> Result<bool, ShimError> {
+        Ok(sys::prs_unroll_tables(self.raw(), self.require_idle(f)?, MAX_TABLES, MAX_TABLE, MAX_UNROLLED))
     }
 
     /// Loops in which something happens in every so many iterations only are divided into the iterations
     /// between, which get a loop of their own. Returns whether there was one: the loops have lost their
     /// simple form.
-    pub fn divide_intervals(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_divide_intervals(self.raw, f, MAX_INTERVALS, MAX_INTERVAL) })
+    pub fn divide_intervals(&self, f: Value) -> Result<bool, ShimError> {
+        Ok(sys::prs_divide_intervals(self.raw(), self.require_idle(f)?, MAX_INTERVALS, MAX_INTERVAL))
     }
 
-    /// A loop in which pointers to arrays with sizes of their own change places gets a version for equal
-    /// sizes, in which the arrays have one shape. Returns whether there was one that had none: the loops have
-    /// lost their simple form.
-    pub fn equalise_sizes(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_equalise_sizes(self.raw, f) })
-    }
+    steps! {
+        /// A loop in which pointers to arrays with sizes of their own change places gets a version for equal
+        /// sizes, in which the arrays have one shape. Returns whether there was one that had none: the loops
+        /// have lost their simple form.
+        equalise_sizes = prs_equalise_sizes;
 
-    /// Pointers among which a loop chooses (`if (*p < *best) best = p`, as `std::min_element` has it) become
-    /// indices of elements, counted from what `best` begins with. All that is chosen must be pointers that go
-    /// through elements equally far apart, at constant distances from there. Returns whether there was one.
-    pub fn index_choices(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_index_choices(self.raw, f) })
-    }
+        /// Pointers among which a loop chooses (`if (*p < *best) best = p`, as `std::min_element` has it)
+        /// become indices of elements, counted from what `best` begins with. All that is chosen must be
+        /// pointers that go through elements equally far apart, at constant distances from there. Returns
+        /// whether there was one.
+        index_choices = prs_index_choices;
 
-    /// Loads of the element that an innermost loop has chosen so far (`if (x[j] > x[best]) best = j`) become
-    /// values that are kept beside the index: what is chosen was loaded when it was. The loop must not write
-    /// what they load. Where the index is an operand of the place, the others must be the same ones; else
-    /// the distances from one object are compared, sums and products of the index and of what the loop does
-    /// not change (`a[best * n + k]` and `a[j * n + k]`), in 64 bits: what is said not to wrap doesn't, as
-    /// the load runs in each iteration. Of an element of which only one function is wanted (`fabs(x[best])`)
-    /// that is kept. Returns whether there was one.
-    pub fn keep_latest(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_keep_latest(self.raw, f) })
-    }
+        /// Loads of the element that an innermost loop has chosen so far (`if (x[j] > x[best]) best = j`)
+        /// become values that are kept beside the index: what is chosen was loaded when it was. The loop must
+        /// not write what they load. Where the index is an operand of the place, the others must be the same
+        /// ones; else the distances from one object are compared, sums and products of the index and of what
+        /// the loop does not change (`a[best * n + k]` and `a[j * n + k]`), in 64 bits: what is said not to
+        /// wrap doesn't, as the load runs in each iteration. Of an element of which only one function is
+        /// wanted (`fabs(x[best])`) that is kept. Returns whether there was one.
+        keep_latest = prs_keep_latest;
 
-    /// What the last iteration leaves that satisfies a condition on data
-    /// (`if (x[i] < 0) { last = i; w = y[i]; }`) becomes what stands beside the greatest number of such an
-    /// iteration; of a value that is the same in all iterations, whether there is one decides behind the
-    /// loop. Conditions that depend on what was chosen before are left alone. The comparisons are conditions
-    /// again after [`Session::restore_last`]. Returns whether there was one.
-    pub fn number_last(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_number_last(self.raw, f) })
+        /// What the last iteration leaves that satisfies a condition on data (`if (x[i] < 0) { last = i; w =
+        /// y[i]; }`) becomes what stands beside the greatest number of such an iteration; of a value that is
+        /// the same in all iterations, whether there is one decides behind the loop. Conditions that depend
+        /// on what was chosen before are left alone. The comparisons are conditions again after
+        /// [`Session::restore_last`]. Returns whether there was one.
+        number_last = prs_number_last;
     }
 
     /// Takes the numbers of [`Session::number_last`] out of the code that is left for the host.
-    pub fn restore_last(&self, f: LLVMValueRef) -> Result<(), ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        unsafe { sys::prs_restore_last(self.raw, f) };
+    pub fn restore_last(&self, f: Value) -> Result<(), ShimError> {
+        sys::prs_restore_last(self.raw(), self.require_idle(f)?);
         Ok(())
     }
 
-    /// Values that a loop takes over from one of its last iterations, and that can be computed anew, are.
-    /// Returns whether there was one.
-    pub fn forward_recurrences(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_forward_recurrences(self.raw, f) })
-    }
+    steps! {
+        /// Values that a loop takes over from one of its last iterations, and that can be computed anew, are.
+        /// Returns whether there was one.
+        forward_recurrences = prs_forward_recurrences;
 
-    /// A loop `for (k = 0; k < n; k++)` in which subscripts or branches depend on `k / w` and `k % w`, for a
-    /// `w` that is known at run time only, gets a version for a positive `w` of which `n` is a multiple: two
-    /// loops, over rows of `w` elements. Returns whether there was one that had none: the loops have lost
-    /// their simple form.
-    ///
-    /// In the version `k` is `row * w + column`, the quotient is `row` and the remainder `column`; a quotient
-    /// by `w * h` is `row / h`, for the next call. The number of rows is `n / w`, which is written without
-    /// the factors that both have, and where `n` is one value it is that number times `w` from there on, so
-    /// that shapes of arrays are seen: after `c * t / (t * d)` rows, `c` is `c / d * d`. A counter may go
-    /// down to 0 as well, or begin at `i * m` in iteration `i` of a loop around, where `m` is a whole number
-    /// of rows, too. All of it is checked before the outermost loop in which nothing of this changes; that
-    /// there is a value to divide by as well, for the loop may never come to divide.
-    pub fn divide_counters(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_divide_counters(self.raw, f) })
-    }
+        /// A loop `for (k = 0; k < n; k++)` in which subscripts or branches depend on `k / w` and `k % w`,
+        /// for a `w` that is known at run time only, gets a version for a positive `w` of which `n` is a
+        /// multiple: two loops, over rows of `w` elements. Returns whether there was one that had none: the
+        /// loops have lost their simple form.
+        ///
+        /// In the version `k` is `row * w + column`, the quotient is `row` and the remainder `column`; a
+        /// quotient by `w * h` is `row / h`, for the next call. The number of rows is `n / w`, which is
+        /// written without the factors that both have, and where `n` is one value it is that number times `w`
+        /// from there on, so that shapes of arrays are seen: after `c * t / (t * d)` rows, `c` is `c / d *
+        /// d`. A counter may go down to 0 as well, or begin at `i * m` in iteration `i` of a loop around,
+        /// where `m` is a whole number of rows, too. All of it is checked before the outermost loop in which
+        /// nothing of this changes; that there is a value to divide by as well, for the loop may never come
+        /// to divide.
+        divide_counters = prs_divide_counters;
 
-    /// An innermost loop that is left where an iteration begins as well as where it ends is left at its end
-    /// only: the first test is made there for the iteration to come, and once before the loop. It must be
-    /// made of what can be computed at any time, without loads: `for (; a != end && b != stop; ++a, ++b)` is
-    /// rotated for its first comparison alone. Returns whether there was one: the loops have lost their
-    /// simple form.
-    pub fn join_ends(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.rewritten_by(f, sys::prs_join_ends)
-    }
+        /// An innermost loop that is left where an iteration begins as well as where it ends is left at its
+        /// end only: the first test is made there for the iteration to come, and once before the loop. It
+        /// must be made of what can be computed at any time, without loads: `for (; a != end && b != stop;
+        /// ++a, ++b)` is rotated for its first comparison alone. Returns whether there was one: the loops
+        /// have lost their simple form.
+        join_ends = prs_join_ends;
 
-    fn rewritten_by(&self, f: LLVMValueRef, rewriting: sys::Rewriting) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { rewriting(self.raw, f) })
-    }
-
-    /// A nest over tiles of a size that is known at run time only, `for (t = a; t < n; t += s)` around
-    /// `for (p = t; p < min(n, t + s); p++)`, gets a version in which each such pair of loops is one loop
-    /// over `p`, whatever loops are in between; the other one stays on the host. Returns whether there was
-    /// one that had none.
-    ///
-    /// What runs in the version is in another order than in the program where loops are between a pair's.
-    /// So it must not run but as a whole and by a model of which `pollyrs_schedule::keeps_order` proves that
-    /// the order makes no difference, and before the function is used [`Session::restore_tiles`] must have
-    /// put the program's loops in its place. Checked before the loops: tiles have at least one point, the
-    /// last one ends where the points do, and no counter comes near the end of its type. Nothing but the
-    /// points' counters depends on those of tiles, and no value is handed on from one point to another, or
-    /// leaves the nest, but through memory.
-    pub fn join_tiles(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.rewritten_by(f, sys::prs_join_tiles)
+        /// A nest over tiles of a size that is known at run time only, `for (t = a; t < n; t += s)` around
+        /// `for (p = t; p < min(n, t + s); p++)`, gets a version in which each such pair of loops is one loop
+        /// over `p`, whatever loops are in between; the other one stays on the host. Returns whether there
+        /// was one that had none.
+        ///
+        /// What runs in the version is in another order than in the program where loops are between a pair's.
+        /// So it must not run but as a whole and by a model of which `pollyrs_schedule::keeps_order` proves
+        /// that the order makes no difference, and before the function is used [`Session::restore_tiles`]
+        /// must have put the program's loops in its place. Checked before the loops: tiles have at least one
+        /// point, the last one ends where the points do, and no counter comes near the end of its type.
+        /// Nothing but the points' counters depends on those of tiles, and no value is handed on from one
+        /// point to another, or leaves the nest, but through memory.
+        join_tiles = prs_join_tiles;
     }
 
     /// What is left for the host of a version over points becomes a copy of the program's loops over tiles.
@@ -516,241 +426,167 @@ impl Session {
     ///
     /// # Errors
     /// [`ShimError::Tiles`] if one of both was lost; the function must not be used then.
-    pub fn restore_tiles(&self, f: LLVMValueRef, erase: bool) -> Result<(), ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        if unsafe { sys::prs_restore_tiles(self.raw, f, erase) } { Ok(()) } else { Err(ShimError::Tiles) }
+    pub fn restore_tiles(&self, f: Value, erase: bool) -> Result<(), ShimError> {
+        if sys::prs_restore_tiles(self.raw(), self.require_idle(f)?, erase) {
+            Ok(())
+        } else {
+            Err(ShimError::Tiles)
+        }
     }
 
-    /// A loop whose windows have a step that is known at run time only gets versions for steps of one and
-    /// two. Returns whether there was one that had none: the loops have lost their simple form.
-    pub fn divide_steps(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_divide_steps(self.raw, f) })
-    }
+    steps! {
+        /// A loop whose windows have a step that is known at run time only gets versions for steps of one and
+        /// two. Returns whether there was one that had none: the loops have lost their simple form.
+        divide_steps = prs_divide_steps;
 
-    /// An outermost loop that keeps pointers in several objects which might overlap (two vectors passed by
-    /// reference, and `std::swap`) gets a version for when they don't; the other one stays on the host.
-    /// Returns whether there was one that had none: the loops have lost their simple form.
-    pub fn separate_pointers(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_separate_pointers(self.raw, f) })
-    }
+        /// An outermost loop that keeps pointers in several objects which might overlap (two vectors passed
+        /// by reference, and `std::swap`) gets a version for when they don't; the other one stays on the
+        /// host. Returns whether there was one that had none: the loops have lost their simple form.
+        separate_pointers = prs_separate_pointers;
 
-    /// A loop with assignments of whole allocatable arrays gets a version for arrays of one shape; the other
-    /// one stays on the host. Returns whether there was one that had none: the loops have lost their simple
-    /// form, and descriptors that nobody reads are left.
-    pub fn divide_assignments(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_divide_assignments(self.raw, f) })
-    }
+        /// A loop with assignments of whole allocatable arrays gets a version for arrays of one shape; the
+        /// other one stays on the host. Returns whether there was one that had none: the loops have lost
+        /// their simple form, and descriptors that nobody reads are left.
+        divide_assignments = prs_divide_assignments;
 
-    /// Copies of structures that hold pointers become copies of their fields, inside loops. Returns whether
-    /// there were any: local copies are no values yet.
-    pub fn split_structures(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_split_structures(self.raw, f) })
-    }
+        /// Copies of structures that hold pointers become copies of their fields, inside loops. Returns
+        /// whether there were any: local copies are no values yet.
+        split_structures = prs_split_structures;
 
-    /// A loop that passes sizes around together with pointers gets a version for equal ones; the other one
-    /// stays on the host. Returns whether there was one that had none: the loops have lost their simple form.
-    pub fn divide_sizes(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_divide_sizes(self.raw, f) })
-    }
+        /// A loop that passes sizes around together with pointers gets a version for equal ones; the other
+        /// one stays on the host. Returns whether there was one that had none: the loops have lost their
+        /// simple form.
+        divide_sizes = prs_divide_sizes;
 
-    /// A place in memory that an outermost loop updates under a condition, `*p = 0; for (...) if (c) ++*p;`,
-    /// becomes a value, stored behind the loop; where nothing else in the loop touches it, and it is stored
-    /// to in any case just before. Returns whether there was one: the loops have lost their simple form.
-    pub fn promote_updates(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_promote_updates(self.raw, f) })
-    }
+        /// A place in memory that an outermost loop updates under a condition, `*p = 0; for (...) if (c)
+        /// ++*p;`, becomes a value, stored behind the loop; where nothing else in the loop touches it, and it
+        /// is stored to in any case just before. Returns whether there was one: the loops have lost their
+        /// simple form.
+        promote_updates = prs_promote_updates;
 
-    /// Pointers that a loop around loops loads and stores at one place in memory become values, stored once
-    /// behind the loop; where nothing else in the loop touches the place, and the loop stores to it in any
-    /// case. So do numbers that any loop counts at one place and that addresses are made of, such as the
-    /// length of the vector to which Rust's `collect` appends.
-    pub fn promote_pointers(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_promote_pointers(self.raw, f) })
+        /// Pointers that a loop around loops loads and stores at one place in memory become values, stored
+        /// once behind the loop; where nothing else in the loop touches the place, and the loop stores to it
+        /// in any case. So do numbers that any loop counts at one place and that addresses are made of, such
+        /// as the length of the vector to which Rust's `collect` appends.
+        promote_pointers = prs_promote_pointers;
     }
 
     /// Loops that pass pointers around (`tmp = a; a = b; b = tmp`, also among three or four, and
     /// `now = 1 - now`) run as many iterations at once as it takes until all are back in their places: then
     /// each access has a base that does not change. Loops that would have more than `max_instructions`
     /// instructions stay.
-    pub fn rotate_pointers(&self, f: LLVMValueRef, max_instructions: u32) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_rotate_pointers(self.raw, f, max_instructions) })
+    pub fn rotate_pointers(&self, f: Value, max_instructions: u32) -> Result<bool, ShimError> {
+        Ok(sys::prs_rotate_pointers(self.raw(), self.require_idle(f)?, max_instructions))
     }
 
-    /// Reads bounds and base pointers before the outermost loops that do nothing but store, where only the
-    /// types or the names of pointers leave open whether the loop changes them, and marks the loads with
-    /// [`INVARIANT`]. Returns whether there are any.
-    pub fn assume_invariant_loads(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_assume_invariant_loads(self.raw, f) })
+    steps! {
+        /// Reads bounds and base pointers before the outermost loops that do nothing but store, where only
+        /// the types or the names of pointers leave open whether the loop changes them, and marks the loads
+        /// with [`INVARIANT`]. Returns whether there are any.
+        assume_invariant_loads = prs_assume_invariant_loads;
     }
 
     /// Lets marked loads be known by what they load, and no longer be marked with [`INVARIANT`], until this
     /// is undone.
-    pub fn suspend_invariant_loads(&self, f: LLVMValueRef, suspended: bool) -> Result<(), ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        unsafe { sys::prs_suspend_invariant_loads(self.raw, f, suspended) };
+    pub fn suspend_invariant_loads(&self, f: Value, suspended: bool) -> Result<(), ShimError> {
+        sys::prs_suspend_invariant_loads(self.raw(), self.require_idle(f)?, suspended);
         Ok(())
     }
 
-    /// Takes the marks off, the suspended ones as well.
-    pub fn restore_invariant_loads(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_restore_invariant_loads(self.raw, f) })
+    steps! {
+        /// Takes the marks off, the suspended ones as well.
+        restore_invariant_loads = prs_restore_invariant_loads;
     }
 
     /// Loops that load the addresses of rows from tables get a version for rows that are equally far apart,
     /// which is asked at run time; at most `limit` loops.
-    pub fn divide_rows(&self, f: LLVMValueRef, limit: u32) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_divide_rows(self.raw, f, limit, false) })
+    pub fn divide_rows(&self, f: Value, limit: u32) -> Result<bool, ShimError> {
+        Ok(sys::prs_divide_rows(self.raw(), self.require_idle(f)?, limit, false))
     }
 
     /// The same for loops whose accesses are checked ([`Session::assume_no_errors`]), where rows have one
     /// length and what is written leaves the tables alone; no pass may run until [`Session::restore_rows`].
-    pub fn divide_checked_rows(&self, f: LLVMValueRef, limit: u32) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_divide_rows(self.raw, f, limit, true) })
+    pub fn divide_checked_rows(&self, f: Value, limit: u32) -> Result<bool, ShimError> {
+        Ok(sys::prs_divide_rows(self.raw(), self.require_idle(f)?, limit, true))
     }
 
-    /// Rows of tables are known by where the model has them ([`ROW`]); no pass may run until
-    /// [`Session::restore_rows`].
-    pub fn mark_rows(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_mark_rows(self.raw, f) })
-    }
+    steps! {
+        /// Rows of tables are known by where the model has them ([`ROW`]); no pass may run until
+        /// [`Session::restore_rows`].
+        mark_rows = prs_mark_rows;
 
-    /// Rows of tables are what the tables say.
-    pub fn restore_rows(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_restore_rows(self.raw, f) })
-    }
+        /// Rows of tables are what the tables say.
+        restore_rows = prs_restore_rows;
 
-    /// Calls of `sincos` become one of `sin`, one of `cos`, and two stores, so that places for the results
-    /// are values. (The C library's results are the same bits: measured over every 97th float and 20 million
-    /// doubles of glibc 2.36.)
-    pub fn split_sines(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_split_sines(self.raw, f) })
-    }
+        /// Calls of `sincos` become one of `sin`, one of `cos`, and two stores, so that places for the
+        /// results are values. (The C library's results are the same bits: measured over every 97th float and
+        /// 20 million doubles of glibc 2.36.)
+        split_sines = prs_split_sines;
 
-    /// Structures of a few bytes that calling conventions pass in one register
-    /// (`struct { unsigned char r, g, b; }` as `i24`, `struct { float value; int place; }` as `i64`) are
-    /// their members again, inside loops: what is stored of several numbers becomes a store of each, and a
-    /// load of which parts are used a load of each. A number of a width that memory is accessed in stays one
-    /// where nothing of its object is accessed in narrower ones: a pixel `a << 24 | r << 16 | g << 8 | b` is
-    /// one. Nothing is done where memory has the highest byte first.
-    pub fn split_words(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_split_words(self.raw, f) })
-    }
+        /// Structures of a few bytes that calling conventions pass in one register (`struct { unsigned char
+        /// r, g, b; }` as `i24`, `struct { float value; int place; }` as `i64`) are their members again,
+        /// inside loops: what is stored of several numbers becomes a store of each, and a load of which parts
+        /// are used a load of each. A number of a width that memory is accessed in stays one where nothing of
+        /// its object is accessed in narrower ones: a pixel `a << 24 | r << 16 | g << 8 | b` is one. Nothing
+        /// is done where memory has the highest byte first.
+        split_words = prs_split_words;
 
-    /// Tells LLVM of calls of the mathematical library what holds for all of them: they return, and write
-    /// `errno` at most.
-    pub fn describe_math_calls(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_describe_math_calls(self.raw, f) })
-    }
+        /// Tells LLVM of calls of the mathematical library what holds for all of them: they return, and write
+        /// `errno` at most.
+        describe_math_calls = prs_describe_math_calls;
 
-    /// Calls of the mathematical library inside loops that may set `errno` are made pure and marked with
-    /// [`ERRNO`].
-    pub fn assume_no_errno(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_assume_no_errno(self.raw, f) })
+        /// Calls of the mathematical library inside loops that may set `errno` are made pure and marked with
+        /// [`ERRNO`].
+        assume_no_errno = prs_assume_no_errno;
     }
 
     /// Makes marked calls what they were.
     ///
     /// # Errors
     /// [`ShimError::Errno`] if one was copied; the function must not be used then.
-    pub fn restore_errno(&self, f: LLVMValueRef) -> Result<(), ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        if unsafe { sys::prs_restore_errno(self.raw, f) } { Ok(()) } else { Err(ShimError::Errno) }
+    pub fn restore_errno(&self, f: Value) -> Result<(), ShimError> {
+        if sys::prs_restore_errno(self.raw(), self.require_idle(f)?) { Ok(()) } else { Err(ShimError::Errno) }
     }
 
-    /// Calls of `__muldc3` and `__mulsc3` become code, those of `cabs` calls of `hypot`.
-    pub fn expand_complex_calls(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_expand_complex_calls(self.raw, f) })
-    }
+    steps! {
+        /// Calls of `__muldc3` and `__mulsc3` become code, those of `cabs` calls of `hypot`.
+        expand_complex_calls = prs_expand_complex_calls;
 
-    /// Vectors that calls return which may throw are used behind a copy where the call returns to: LLVM's
-    /// pass that takes vectors apart breaks the function otherwise. False if there is one that this cannot be
-    /// done with.
-    pub fn land_vectors(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_land_vectors(self.raw, f) })
+        /// Vectors that calls return which may throw are used behind a copy where the call returns to: LLVM's
+        /// pass that takes vectors apart breaks the function otherwise. False if there is one that this
+        /// cannot be done with.
+        land_vectors = prs_land_vectors;
     }
 
     /// Of accesses in loops whose address is selected by data, `*(c ? p : q)`, each becomes two in the arms
     /// of a branch; at most `limit`.
-    pub fn divide_accesses(&self, f: LLVMValueRef, limit: u32) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_divide_accesses(self.raw, f, limit) })
+    pub fn divide_accesses(&self, f: Value, limit: u32) -> Result<bool, ShimError> {
+        Ok(sys::prs_divide_accesses(self.raw(), self.require_idle(f)?, limit))
     }
 
-    /// Updates of a value behind branches on data become updates by a selected value, `if (c) n += 1;` one by
-    /// `c ? 1 : 0`.
-    pub fn lift_updates(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_lift_updates(self.raw, f) })
-    }
+    steps! {
+        /// Updates of a value behind branches on data become updates by a selected value, `if (c) n += 1;`
+        /// one by `c ? 1 : 0`.
+        lift_updates = prs_lift_updates;
 
-    /// Counts that go up where something is stored under them, `if (a && b) out[k++] = v;`, go up ahead of
-    /// the stores: see `cpp/counts.cpp`.
-    pub fn divide_counts(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_divide_counts(self.raw, f) })
-    }
+        /// Counts that go up where something is stored under them, `if (a && b) out[k++] = v;`, go up ahead
+        /// of the stores: see `cpp/counts.cpp`.
+        divide_counts = prs_divide_counts;
 
-    /// Branches on data inside loops become straight-line code; see the module documentation for what may be
-    /// done with it.
-    pub fn flatten_conditions(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_flatten_conditions(self.raw, f) })
+        /// Branches on data inside loops become straight-line code; see the module documentation for what may
+        /// be done with it.
+        flatten_conditions = prs_flatten_conditions;
     }
 
     /// Makes the stores of flattened branches conditional again.
     ///
     /// # Errors
     /// [`ShimError::Conditions`] if something changed them; the function must not be used then.
-    pub fn restore_conditions(&self, f: LLVMValueRef) -> Result<(), ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        if unsafe { sys::prs_restore_conditions(self.raw, f) } { Ok(()) } else { Err(ShimError::Conditions) }
+    pub fn restore_conditions(&self, f: Value) -> Result<(), ShimError> {
+        if sys::prs_restore_conditions(self.raw(), self.require_idle(f)?) {
+            Ok(())
+        } else {
+            Err(ShimError::Conditions)
+        }
     }
 }

@@ -4,7 +4,8 @@
 //! off at [`MAX_NODES`] nodes and then is `CouldNotCompute` as a whole: no affine subscript comes near that
 //! size.
 
-use crate::{LLVMValueRef, LoopId, sys};
+use crate::ir::{ScevHandle, Value};
+use crate::{LoopId, sys};
 
 /// Expression trees above this size are not delivered. An affine subscript of a tenfold loop nest with a
 /// parametric stride in each dimension has about 150 nodes.
@@ -12,14 +13,11 @@ const MAX_NODES: usize = 4096;
 /// Nesting above this depth is not delivered either: the walk recurses.
 const MAX_DEPTH: usize = 256;
 
-/// LLVM's `const SCEV *`, valid while the [`crate::Analyses`] live it came from; 0 for `CouldNotCompute`.
-pub type ScevHandleRaw = usize;
-
 /// An expression with its type and no-wrap flags.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScevExpr {
     pub kind: ScevKind,
-    pub handle: ScevHandleRaw,
+    pub handle: ScevHandle,
     /// Width of the integer type; the index width (64) for pointers; 0 for `CouldNotCompute`.
     pub bits: u32,
     pub is_pointer: bool,
@@ -33,7 +31,7 @@ pub struct ScevExpr {
 pub enum ScevKind {
     /// Signed value.
     Constant(i128),
-    Unknown(LLVMValueRef),
+    Unknown(Value),
     Add(Vec<ScevExpr>),
     Mul(Vec<ScevExpr>),
     UDiv(Box<ScevExpr>, Box<ScevExpr>),
@@ -61,7 +59,7 @@ impl ScevExpr {
     pub fn could_not_compute() -> ScevExpr {
         ScevExpr {
             kind: ScevKind::CouldNotCompute,
-            handle: 0,
+            handle: ScevHandle::NONE,
             bits: 0,
             is_pointer: false,
             nuw: false,
@@ -92,42 +90,28 @@ impl ScevExpr {
     }
 }
 
-pub(crate) fn snapshot(raw: *mut sys::RawAnalyses, handle: ScevHandleRaw) -> ScevExpr {
+pub(crate) fn snapshot(raw: &sys::RawAnalyses, handle: ScevHandle) -> ScevExpr {
     let mut budget = MAX_NODES;
     read(raw, handle, &mut budget, MAX_DEPTH).unwrap_or_else(ScevExpr::could_not_compute)
 }
 
 /// `None` when the budget or depth is exhausted or a part could not be computed.
-fn read(
-    raw: *mut sys::RawAnalyses,
-    handle: ScevHandleRaw,
-    budget: &mut usize,
-    depth: usize,
-) -> Option<ScevExpr> {
-    if handle == 0 {
+fn read(raw: &sys::RawAnalyses, handle: ScevHandle, budget: &mut usize, depth: usize) -> Option<ScevExpr> {
+    if handle.is_none() {
         return None;
     }
     *budget = budget.checked_sub(1)?;
     let depth = depth.checked_sub(1)?;
-    let mut r = sys::ScevRecord {
-        kind: sys::SCEV_COULD_NOT_COMPUTE,
-        bits: 0,
-        flags: 0,
-        reserved: 0,
-        loop_id: sys::NONE,
-        value: std::ptr::null_mut(),
-        low: 0,
-        high: 0,
-    };
-    // SAFETY: live analyses, handle of theirs, `r` valid for writing.
-    unsafe { sys::prs_scev_node(raw, handle, &raw mut r) };
-    // SAFETY: as above; the sink has its own context.
-    let operand_handles = sys::collect_pointers::<()>(|ctx| unsafe {
-        sys::prs_scev_operands(raw, handle, ctx, sys::push_pointer)
-    });
+    let mut r = sys::ScevRecord::default();
+    let mut operand_handles = Vec::new();
+    // SAFETY: a handle of these analyses, of an expression.
+    unsafe {
+        sys::prs_scev_node(raw, handle, &mut r);
+        sys::prs_scev_operands(raw, handle, &mut operand_handles, sys::push);
+    }
     let mut operands = Vec::with_capacity(operand_handles.len());
     for h in operand_handles {
-        operands.push(read(raw, h as usize, budget, depth)?);
+        operands.push(read(raw, h, budget, depth)?);
     }
     Some(ScevExpr {
         kind: kind(&r, operands)?,
@@ -143,16 +127,15 @@ fn kind(r: &sys::ScevRecord, operands: Vec<ScevExpr>) -> Option<ScevKind> {
     let single = |mut ops: Vec<ScevExpr>| ops.pop().map(Box::new);
     Some(match r.kind {
         sys::SCEV_CONSTANT => ScevKind::Constant((i128::from(r.high) << 64) | i128::from(r.low)),
-        sys::SCEV_UNKNOWN => ScevKind::Unknown(r.value),
+        sys::SCEV_UNKNOWN => ScevKind::Unknown(r.value?),
         sys::SCEV_ADD => ScevKind::Add(operands),
         sys::SCEV_MUL => ScevKind::Mul(operands),
         sys::SCEV_UDIV => {
             let [a, b] = <[ScevExpr; 2]>::try_from(operands).ok()?;
             ScevKind::UDiv(Box::new(a), Box::new(b))
         }
-        sys::SCEV_ADD_REC if r.loop_id != sys::NONE => {
-            ScevKind::AddRec { loop_id: LoopId(r.loop_id), operands }
-        }
+        sys::SCEV_ADD_REC if r.loop_id == sys::NONE => return None,
+        sys::SCEV_ADD_REC => ScevKind::AddRec { loop_id: LoopId(r.loop_id), operands },
         sys::SCEV_ZERO_EXTEND => ScevKind::ZeroExtend(single(operands)?),
         sys::SCEV_SIGN_EXTEND => ScevKind::SignExtend(single(operands)?),
         sys::SCEV_TRUNCATE => ScevKind::Truncate(single(operands)?),
@@ -163,6 +146,6 @@ fn kind(r: &sys::ScevRecord, operands: Vec<ScevExpr>) -> Option<ScevKind> {
         sys::SCEV_SEQUENTIAL_UMIN => ScevKind::SequentialUMin(operands),
         sys::SCEV_PTR_TO_INT => ScevKind::PtrToInt(single(operands)?),
         sys::SCEV_VSCALE => ScevKind::VScale,
-        _ => return None,
+        sys::SCEV_COULD_NOT_COMPUTE.. => return None,
     })
 }

@@ -52,40 +52,38 @@ pub fn version_region(
     exit: Block,
     blocks: &[Block],
 ) -> Result<Versioned, ShimError> {
-    let null = std::ptr::null_mut();
-    let blocks: Vec<_> = blocks.iter().map(|b| b.raw()).collect();
-    let mut r = sys::VersionRecord { offload: null, host_begin: null, host_end: null, merge: null };
-    let mut ok = false;
-    let (pairs, message) = sys::collect_bytes(|message| {
-        // SAFETY: live function and blocks; `r` is valid for writing; both sinks have their own context.
-        sys::collect_pointers(|values| unsafe {
-            ok = sys::prs_version_region(
-                f.raw(),
-                check.raw(),
-                entry.raw(),
-                exit.raw(),
+    let mut r = sys::VersionRecord::default();
+    let mut values = Vec::new();
+    let (ok, message) = sys::collect_bytes(|into| {
+        // SAFETY: a list of so many blocks.
+        unsafe {
+            sys::prs_version_region(
+                f.as_function(),
+                check,
+                entry,
+                exit,
                 blocks.as_ptr(),
                 blocks.len(),
-                &raw mut r,
-                values,
-                sys::push_pointer,
-                message,
+                &mut r,
+                &mut values,
+                sys::push,
+                into,
                 sys::push_bytes,
-            );
-        })
+            )
+        }
     });
+    let sys::VersionRecord {
+        offload: Some(offload),
+        host_begin: Some(host_begin),
+        host_end: Some(host_end),
+        merge: Some(merge),
+    } = r
+    else {
+        return Err(ShimError::Region(message));
+    };
     if !ok {
         return Err(ShimError::Region(message));
     }
-    // SAFETY: blocks and values of the live function.
-    unsafe {
-        let pair = |p: &[_]| LiveOut { value: Value::new(p[0]), phi: Value::new(p[1]) };
-        Ok(Versioned {
-            offload: Block::new(r.offload),
-            host_begin: Block::new(r.host_begin),
-            host_end: Block::new(r.host_end),
-            merge: Block::new(r.merge),
-            live_outs: pairs.chunks_exact(2).map(pair).collect(),
-        })
-    }
+    let live_outs = values.chunks_exact(2).map(|p| LiveOut { value: p[0], phi: p[1] }).collect();
+    Ok(Versioned { offload, host_begin, host_end, merge, live_outs })
 }

@@ -8,10 +8,9 @@ use crate::compiled::Compiled;
 use crate::ir;
 use crate::remarks;
 use crate::residency;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_codegen_ptx as codegen;
 use pollyrs_llvm_shim::ir::Value;
-use pollyrs_llvm_shim::{Analyses, Regions, Session, redirect};
+use pollyrs_llvm_shim::{Analyses, Regions, Session};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
@@ -34,7 +33,8 @@ const KEPT: [&CStr; 5] = [
 impl Compiled {
     /// Makes the check block and the parameters' values while analyses are alive.
     fn prepare(&mut self, analyses: &Analyses<'_>, regions: &Regions) -> Result<(), PluginError> {
-        self.entry = Some(codegen::prepare(analyses, &self.scop, regions)?);
+        // SAFETY: the search looked for SCoPs with these analyses.
+        self.entry = Some(unsafe { codegen::prepare(analyses, &self.scop, regions) }?);
         Ok(())
     }
 }
@@ -72,20 +72,20 @@ pub struct Rewrite<'a> {
     pub budget: u64,
     pub residency: Option<&'a residency::Plan>,
     /// What functions that work with their callers' holds became, by function.
-    pub extended: &'a RefCell<BTreeMap<usize, LLVMValueRef>>,
+    pub extended: &'a RefCell<BTreeMap<Value, Value>>,
 }
 
 /// Rewrites `clone` and makes it the body of `f`. On an error `f` is untouched and the clone still there.
 pub fn rewrite(
     with: &Rewrite<'_>,
-    f: LLVMValueRef,
-    clone: LLVMValueRef,
+    f: Value,
+    clone: Value,
     compiled: &mut [Compiled],
 ) -> Result<(), PluginError> {
     let Rewrite { session, .. } = *with;
     let mut added = Vec::new();
     let seen: Vec<_> = compiled.iter().map(|c| remarks::Seen::of(&c.scop)).collect();
-    let result = rewrite_clone(with, (clone, &ir::name_of(f)), compiled, &mut added);
+    let result = rewrite_clone(with, (clone, &f.name()), compiled, &mut added);
     if let Err(e) = result {
         for kernel in added {
             kernel.replace_uses(kernel.ty().undef());
@@ -105,34 +105,31 @@ pub fn rewrite(
 
 /// A call gets the hold in `slot`.
 fn lend_hold(with: &Rewrite<'_>, slot: Value, lend: &residency::Lend) -> Result<(), PluginError> {
-    let module = with.session.ir();
-    let known = with.extended.borrow().get(&(lend.callee as usize)).copied();
+    let module = with.session.module();
+    let known = with.extended.borrow().get(&lend.callee).copied();
     let extended = match known {
         Some(extended) => extended,
         None => {
-            let raw = |f: Option<Value>| f.map_or(std::ptr::null_mut(), Value::raw);
             let (enter, give) = codegen::placeholders(module);
-            let extended = with.session.extend(lend.callee, raw(enter), raw(give))?;
-            with.extended.borrow_mut().insert(lend.callee as usize, extended);
+            let extended = with.session.extend(lend.callee, enter, give)?;
+            with.extended.borrow_mut().insert(lend.callee, extended);
             extended
         }
     };
     let table = codegen::known_table(module, &lend.known);
-    redirect(lend.call, extended, slot.raw(), table.raw());
+    with.session.redirect(lend.call, extended, slot, table);
     Ok(())
 }
 
 fn rewrite_clone(
     with: &Rewrite<'_>,
-    (clone, name): (LLVMValueRef, &str),
+    (clone, name): (Value, &str),
     compiled: &mut [Compiled],
     added: &mut Vec<Value>,
 ) -> Result<(), PluginError> {
     let Rewrite { session, options, budget, residency, .. } = *with;
     let borrowing = residency.and_then(residency::Plan::borrowing);
-    // SAFETY: the working copy, whose analyses are gone.
-    let copy = unsafe { Value::new(clone) };
-    let slot = residency.map(|_| codegen::hold_slot(copy, borrowing));
+    let slot = residency.map(|_| codegen::hold_slot(clone, borrowing));
     for i in 0..compiled.len() {
         let (c, later) = match compiled[i..].split_first_mut() {
             Some(parts) => parts,
@@ -140,7 +137,7 @@ fn rewrite_clone(
         };
         c.code = c.device.take().map(|job| job.wait()).transpose()?;
         let emulated = if options.targets.emulated {
-            let lower = || codegen::lower_emulated(&c.kernels, session.ir(), options.targets.checked);
+            let lower = || codegen::lower_emulated(&c.kernels, session.module(), options.targets.checked);
             let functions = Phase::Emulated.time(lower)?;
             for f in &functions {
                 // One function may stand under several descriptors.
@@ -173,15 +170,14 @@ fn rewrite_clone(
         let _budget = c.scop.ctx.budget(budget);
         let before = ir::size(clone);
         // SAFETY: the working copy holds the region that detection found in it.
-        let live_outs = Phase::Host.time(|| unsafe { codegen::emit(copy, &plan, &entry) })?;
+        let live_outs = Phase::Host.time(|| unsafe { codegen::emit(clone, &plan, &entry) })?;
         later.iter_mut().for_each(|other| codegen::rename(&mut other.scop, &live_outs));
         if ir::size(clone).saturating_sub(before) > MAX_HOST_CODE {
             return Err(codegen::CodegenError::Isl(pollyrs_isl::Error::Quota).into());
         }
     }
     if let (Some(residency), Some(slot)) = (residency, slot) {
-        // SAFETY: the plan's instructions are outside of the regions that were rewritten.
-        unsafe { codegen::emit_releases(copy, slot, &residency.releases, borrowing) };
+        codegen::emit_releases(clone, slot, &residency.releases, borrowing);
         for lend in &residency.lends {
             lend_hold(with, slot, lend)?;
         }

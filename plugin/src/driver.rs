@@ -20,7 +20,7 @@ use crate::commit;
 use crate::compiled::Compiled;
 use crate::device::assembler::Assembler;
 use crate::ir::callgraph::{callees_first, carriers, has_callers, is_called};
-use crate::ir::{self, function_text, functions, is_copy_from_elsewhere, module_name, name_of};
+use crate::ir::{self, functions, is_copy_from_elsewhere};
 use crate::pipeline::is_quota;
 use crate::prepare;
 use crate::prepare::prospects;
@@ -31,9 +31,8 @@ use crate::run::Run;
 use crate::run::Tuned;
 use crate::search::{Wish, search};
 use crate::switches::{Switch, Switches, has_loop_that_is_on};
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_codegen_ptx::CodegenError;
+use pollyrs_llvm_shim::ir::{FUNCTION, Module, Value};
 use pollyrs_llvm_shim::{Analyses, Session, ShimError, wants_remarks};
 use pollyrs_scop::{RejectReason, Rejection, Scop};
 use pollyrs_scop_detect::{self as detect, Detection};
@@ -47,17 +46,17 @@ const MAX_INLINE_ROUNDS: u32 = 10;
 const AHEAD: usize = 8;
 
 /// Runs one stage over the module.
-pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<Done, PluginError> {
+pub fn run(module: Module, stage: Stage, options: &Options) -> Result<Done, PluginError> {
     let (done, times) = trace::listening(options, || run_listening(module, stage, options));
     let done = done?;
-    if let Some(table) = times.and_then(|times| times.report(&module_name(module))) {
+    if let Some(table) = times.and_then(|times| times.report(&module.name())) {
         eprint!("{table}");
         eprintln!("{:10} isl operations", done.operations);
     }
     Ok(done)
 }
 
-fn run_listening(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<Done, PluginError> {
+fn run_listening(module: Module, stage: Stage, options: &Options) -> Result<Done, PluginError> {
     // SAFETY: LLVM hands a pass a live module.
     let session = &unsafe { Session::new(module) };
     if options.verify {
@@ -85,7 +84,7 @@ fn run_listening(module: LLVMModuleRef, stage: Stage, options: &Options) -> Resu
             changed = true;
             continue;
         }
-        if !carriers.contains(&(f as usize)) {
+        if !carriers.contains(&f) {
             continue;
         }
         // A function that cannot be copied cannot be versioned either.
@@ -98,9 +97,9 @@ fn run_listening(module: LLVMModuleRef, stage: Stage, options: &Options) -> Resu
                 }
                 // What belongs to another module is reported there.
                 Err(_) if is_copy_from_elsewhere(f) => {}
-                Err(ShimError::Funclets) => remarks::not_copied(options, f, &name_of(f), "catchswitch"),
+                Err(ShimError::Funclets) => remarks::not_copied(options, f, &f.name(), "catchswitch"),
                 // All that is left: a block whose address is taken, for a computed goto.
-                Err(_) => remarks::not_copied(options, f, &name_of(f), "indirectbr"),
+                Err(_) => remarks::not_copied(options, f, &f.name(), "indirectbr"),
             }
             Ok(())
         })?;
@@ -156,7 +155,7 @@ impl Done {
 }
 
 /// Says of each function with loops that `-O0` leaves it alone.
-pub fn say_unoptimized(module: LLVMModuleRef, options: &Options) -> Result<(), PluginError> {
+pub fn say_unoptimized(module: Module, options: &Options) -> Result<(), PluginError> {
     // SAFETY: LLVM hands a pass a live module.
     let session = &unsafe { Session::new(module) };
     for f in functions(module) {
@@ -169,14 +168,14 @@ pub fn say_unoptimized(module: LLVMModuleRef, options: &Options) -> Result<(), P
 
 /// A function after the search in it, its body still the original one.
 struct Searched {
-    f: LLVMValueRef,
-    clone: LLVMValueRef,
+    f: Value,
+    clone: Value,
     result: Result<Found, PluginError>,
 }
 
 /// What is said of a function names it.
-fn function_span(f: LLVMValueRef) -> tracing::Span {
-    tracing::info_span!(target: trace::PLACE, "function", message = name_of(f))
+fn function_span(f: Value) -> tracing::Span {
+    tracing::info_span!(target: trace::PLACE, "function", message = f.name())
 }
 
 /// What was found in a function.
@@ -194,7 +193,7 @@ enum Found {
 }
 
 /// The stages up to the device code for one function.
-fn search_function(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Result<Found, PluginError> {
+fn search_function(run: &Run<'_>, f: Value, clone: Value) -> Result<Found, PluginError> {
     let Run { session, stage, options, .. } = *run;
     let _function = function_span(f).entered();
     if run.budgets.module_is_spent() {
@@ -235,7 +234,7 @@ fn search_function(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Resul
         (compiled, rejections) = search(run, &analyses, &wish, detection);
         if let (Some(most), Stage::Run) = (little, stage) {
             rejections.extend(compiled.drain(..).map(|c| prospects::refusal(&c.scop, most)));
-            run.forms.borrow_mut().remove(&(f as usize));
+            run.forms.borrow_mut().remove(&f);
         }
         if options.hold && stage >= Stage::Host {
             let scops: Vec<&Scop> = compiled.iter().map(|c| &c.scop).collect();
@@ -248,7 +247,7 @@ fn search_function(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Resul
     }
     session.invalidate(clone)?;
     if let Some(borrower) = residency.as_ref().and_then(|plan| plan.borrows.clone()) {
-        run.borrowers.borrow_mut().insert(f as usize, borrower);
+        run.borrowers.borrow_mut().insert(f, borrower);
     }
     Ok(Found::Regions { rejections, compiled, residency, budget: run.budgets.host() })
 }
@@ -263,10 +262,10 @@ struct Rewritten {
 
 /// Brings the working copy into the form that detection expects. `None`: nothing is to be looked for in
 /// there.
-fn rewrite(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Result<Option<Rewritten>, PluginError> {
+fn rewrite(run: &Run<'_>, f: Value, clone: Value) -> Result<Option<Rewritten>, PluginError> {
     let Run { session, stage, options, .. } = *run;
     prepare::values(session, clone)?;
-    let lends = |callee: LLVMValueRef| run.borrowers.borrow().contains_key(&(callee as usize));
+    let lends = |callee: Value| run.borrowers.borrow().contains_key(&callee);
     let on = run.switches.function(f) == Some(Switch::On);
     // A trip count of one is a loop no more.
     let least = if on || has_loop_that_is_on(clone) { 1 } else { options.min_work };
@@ -286,7 +285,7 @@ fn rewrite(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Result<Option
 /// found, and what it is of, where the copy stays as it was looked at.
 fn settle_invariant_loads<'s>(
     run: &Run<'s>,
-    clone: LLVMValueRef,
+    clone: Value,
 ) -> Result<Option<(Analyses<'s>, Detection)>, PluginError> {
     let Run { session, .. } = *run;
     let detect = || -> Result<(Analyses<'s>, Detection), PluginError> {
@@ -325,12 +324,12 @@ fn commit_function(run: &Run<'_>, searched: Searched) -> Result<bool, PluginErro
         session.erase_function(clone)?;
         match &e {
             PluginError::Codegen(e) if is_quota(e) => {
-                remarks::budget(options, f, &name_of(f), "the code on the host")
+                remarks::budget(options, f, &f.name(), "the code on the host")
             }
             PluginError::Codegen(CodegenError::IntegerRange(value)) => {
-                remarks::wide(options, f, &name_of(f), value)
+                remarks::wide(options, f, &f.name(), value)
             }
-            PluginError::Shim(ShimError::Work) => remarks::budget(options, f, &name_of(f), "rewriting"),
+            PluginError::Shim(ShimError::Work) => remarks::budget(options, f, &f.name(), "rewriting"),
             e => {
                 run.failed.set(true);
                 remarks::internal(options, f, e);
@@ -344,19 +343,19 @@ fn commit_function(run: &Run<'_>, searched: Searched) -> Result<bool, PluginErro
         }
         Ok(Found::NotLookedAt) => {
             session.erase_function(clone)?;
-            remarks::budget(options, f, &name_of(f), "the module");
+            remarks::budget(options, f, &f.name(), "the module");
             return Ok(false);
         }
         Err(e) => return abandon(e),
     };
-    for entry in run.tuned.stale(&name_of(f)) {
+    for entry in run.tuned.stale(&f.name()) {
         remarks::stale(options, f, entry);
     }
     for rejection in &rejections {
         remarks::rejected(options, f, clone, rejection);
     }
     // A callee whose rewriting failed takes no hold, and then nothing is known of what it does.
-    let ready = |lend: &residency::Lend| run.ready.borrow().contains(&(lend.callee as usize));
+    let ready = |lend: &residency::Lend| run.ready.borrow().contains(&lend.callee);
     let residency = residency.filter(|plan| plan.lends.iter().all(ready));
     if compiled.is_empty() && residency.as_ref().is_none_or(|plan| plan.lends.is_empty()) {
         session.erase_function(clone)?;
@@ -373,38 +372,20 @@ fn commit_function(run: &Run<'_>, searched: Searched) -> Result<bool, PluginErro
         return abandon(e);
     }
     if residency.is_some_and(|plan| plan.borrows.is_some()) {
-        run.ready.borrow_mut().insert(f as usize);
+        run.ready.borrow_mut().insert(f);
     }
     if stage == Stage::Host {
-        eprint!("{}", function_text(f));
+        eprintln!("{}", f.text());
     }
     Ok(true)
 }
 
 /// Whether a function is looked at: not switched off, not one of our kernels, not opted out.
-fn wanted(f: LLVMValueRef, options: &Options) -> bool {
-    let has = |attribute: &str| {
-        // SAFETY: a live function; the name lives through the call.
-        unsafe {
-            let kind = LLVMGetEnumAttributeKindForName(attribute.as_ptr().cast(), attribute.len());
-            !LLVMGetEnumAttributeAtIndex(f, inkwell::llvm_sys::LLVMAttributeFunctionIndex, kind).is_null()
-        }
-    };
-    let has_string = |attribute: &str| {
-        let len = attribute.len() as u32;
-        // SAFETY: a live function; the name lives through the call.
-        unsafe {
-            !LLVMGetStringAttributeAtIndex(
-                f,
-                inkwell::llvm_sys::LLVMAttributeFunctionIndex,
-                attribute.as_ptr().cast(),
-                len,
-            )
-            .is_null()
-        }
-    };
+fn wanted(f: Value, options: &Options) -> bool {
+    let has = |attribute: &str| f.attribute(FUNCTION, attribute).is_some();
+    let has_string = |attribute: &str| f.string_attribute(attribute).is_some();
     if has("optnone") || has("naked") || has("presplitcoroutine") || has_string("pollyrs-kernel") {
         return false;
     }
-    options.only_function.as_ref().is_none_or(|only| only.matches(&name_of(f)))
+    options.only_function.as_ref().is_none_or(|only| only.matches(&f.name()))
 }

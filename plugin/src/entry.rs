@@ -8,9 +8,7 @@ use crate::outcome;
 use crate::prepare::contract;
 use crate::selftest::{self, Size};
 use crate::switches;
-use inkwell::llvm_sys::core::{LLVMGetModuleContext, LLVMGetTarget};
-use inkwell::llvm_sys::prelude::LLVMModuleRef;
-use inkwell::llvm_sys::target::{LLVMGetModuleDataLayout, LLVMPointerSize};
+use pollyrs_llvm_shim::ir::Module;
 use pollyrs_llvm_shim::{RegisteredPass, emit_error, emit_warning, register_passes};
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -47,6 +45,8 @@ pub struct PassPluginLibraryInfo {
 }
 
 const PLUGIN_API_VERSION: u32 = 2;
+/// Bytes of a pointer, whatever the triple says: a module may have a data layout of its own.
+const HOST_POINTER: u32 = 8;
 const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
     Ok(v) => v,
     Err(_) => c"",
@@ -81,7 +81,7 @@ extern "C" fn register(pass_builder: *mut c_void) {
 }
 
 /// Called by the pass manager; returns whether the module changed.
-extern "C" fn run_stage(module: LLVMModuleRef, number: u32, parameters: *const u8, len: usize) -> bool {
+extern "C" fn run_stage(module: Module, number: u32, parameters: *const u8, len: usize) -> bool {
     let run = || {
         let Some(&(_, stage)) = PASSES.get(number as usize) else { return Ok(false) };
         let bytes = if len == 0 {
@@ -97,8 +97,7 @@ extern "C" fn run_stage(module: LLVMModuleRef, number: u32, parameters: *const u
     match catch_unwind(AssertUnwindSafe(run)) {
         Ok(Ok(changed)) => changed,
         Ok(Err(e)) => {
-            // SAFETY: a live module.
-            emit_error(unsafe { LLVMGetModuleContext(module) }, &format!("pollyrs: {e}"));
+            emit_error(module.context(), &format!("pollyrs: {e}"));
             false
         }
         // The panic hook has printed the message. Nothing is known about what changed.
@@ -106,9 +105,9 @@ extern "C" fn run_stage(module: LLVMModuleRef, number: u32, parameters: *const u
     }
 }
 
-fn run_in_module(module: LLVMModuleRef, stage: Stage, parameters: &str) -> Result<bool, PluginError> {
+fn run_in_module(module: Module, stage: Stage, parameters: &str) -> Result<bool, PluginError> {
     let options = Options::collect(parameters)?;
-    if options.disable || !is_host_triple(&triple_of(module)) || !has_host_pointers(module) {
+    if options.disable || !is_host_triple(&module.target()) || module.pointer_size() != HOST_POINTER {
         return Ok(false);
     }
     warn(module, &options);
@@ -135,7 +134,7 @@ fn run_in_module(module: LLVMModuleRef, stage: Stage, parameters: &str) -> Resul
 }
 
 /// Tells of settings that mean nothing: those of the process once.
-fn warn(module: LLVMModuleRef, options: &Options) {
+fn warn(module: Module, options: &Options) {
     static SAID: Once = Once::new();
     let mut texts = switches::unmatched(module, options);
     SAID.call_once(|| {
@@ -143,14 +142,8 @@ fn warn(module: LLVMModuleRef, options: &Options) {
         texts.extend(options::unknown_variables(names));
     });
     for text in texts {
-        // SAFETY: a live module.
-        emit_warning(unsafe { LLVMGetModuleContext(module) }, &format!("pollyrs: {text}"));
+        emit_warning(module.context(), &format!("pollyrs: {text}"));
     }
-}
-
-fn triple_of(module: LLVMModuleRef) -> String {
-    // SAFETY: a live module; the text belongs to it and is copied.
-    unsafe { CStr::from_ptr(LLVMGetTarget(module)) }.to_string_lossy().into_owned()
 }
 
 /// Whether code for `triple` runs on a CPU that has our runtime: 64-bit x86 or ARM with 64-bit pointers. A
@@ -159,12 +152,4 @@ fn is_host_triple(triple: &str) -> bool {
     let arch = triple.split('-').next().unwrap_or_default();
     let narrow = triple.ends_with("x32") || triple.ends_with("_ilp32");
     triple.is_empty() || (matches!(arch, "x86_64" | "aarch64" | "arm64") && !narrow)
-}
-
-/// Whether pointers are 64 bits wide, whatever the triple says: a module may have a data layout of its own.
-fn has_host_pointers(module: LLVMModuleRef) -> bool {
-    // SAFETY: a live module, to which its layout belongs.
-    let layout = unsafe { LLVMGetModuleDataLayout(module) };
-    // SAFETY: a live layout.
-    unsafe { LLVMPointerSize(layout) == 8 }
 }

@@ -18,9 +18,9 @@ use crate::base::stage::Stage;
 use crate::device::tools;
 use crate::driver::Done;
 use crate::ir;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_cache::{Cache, Key};
 use pollyrs_codegen_ptx::{MathLibrary, find_math_library};
+use pollyrs_llvm_shim::ir::Module;
 use pollyrs_llvm_shim::{module as whole, wants_remarks};
 use std::path::PathBuf;
 
@@ -35,7 +35,7 @@ const CHANGED: u8 = 1;
 /// # Errors
 /// Those of the run.
 pub fn taken_or_made(
-    module: LLVMModuleRef,
+    module: Module,
     (stage, options): (Stage, &Options),
     run: impl FnOnce() -> Result<Done, PluginError>,
 ) -> Result<bool, PluginError> {
@@ -44,7 +44,8 @@ pub fn taken_or_made(
     let kept = cache.get(&key);
     let taken = kept.as_deref().and_then(<[u8]>::split_last).and_then(|kept| match kept {
         (&SAME, []) => Some(false),
-        (&CHANGED, bitcode) => whole::replace(module, bitcode).then_some(true),
+        // SAFETY: nobody has handles of the module's parts yet.
+        (&CHANGED, bitcode) => unsafe { whole::replace(module, bitcode) }.then_some(true),
         _ => None,
     });
     if let Some(changed) = taken {
@@ -60,7 +61,7 @@ pub fn taken_or_made(
 }
 
 /// Where the outcome is kept; `None`: nowhere.
-fn place(module: LLVMModuleRef, options: &Options) -> Option<(Cache, Key)> {
+fn place(module: Module, options: &Options) -> Option<(Cache, Key)> {
     let cache = options.cache()?;
     let told = options.verbose
         || options.verify
@@ -76,7 +77,7 @@ fn place(module: LLVMModuleRef, options: &Options) -> Option<(Cache, Key)> {
     Some((cache, key(module, options)?))
 }
 
-fn key(module: LLVMModuleRef, options: &Options) -> Option<Key> {
+fn key(module: Module, options: &Options) -> Option<Key> {
     let [plugin, llvm] = tools::makers()?;
     let key = Key::new("outcome").with_file(&plugin).with_file(&llvm);
     let key = tools::llvm_options()?.iter().fold(key, |key, word| key.with(word.as_encoded_bytes()));
@@ -97,5 +98,5 @@ fn key(module: LLVMModuleRef, options: &Options) -> Option<Key> {
     };
     let key = key.with(format!("{options:?}").as_bytes()).with(&tuned);
     let key = tools::plants().iter().fold(key, |key, word| key.with(word.as_encoded_bytes()));
-    Some(key.with(ir::module_name(module).as_bytes()).with(&whole::bitcode(module, false)))
+    Some(key.with(module.name().as_bytes()).with(&whole::bitcode(module, false)))
 }

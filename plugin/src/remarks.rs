@@ -5,10 +5,8 @@ use crate::base::options::{Options, Strategy};
 use crate::compiled::Compiled;
 use crate::details;
 use crate::device::assembler::Code as DeviceCode;
-use crate::ir::{instructions, name_of};
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
-use pollyrs_codegen_ptx::ImageKind;
+use pollyrs_codegen_ptx::{ImageKind, blocks, host_value};
+use pollyrs_llvm_shim::ir::{Block, Value};
 use pollyrs_llvm_shim::{Place, RemarkKind, callee, ends_whole_row, location, remark, remark_place};
 use pollyrs_schedule::Placement;
 use pollyrs_scop::{Array, ArrayKind, AssumptionKind, Code, Location, RejectReason, Rejection, Scop};
@@ -27,17 +25,15 @@ fn conditions(scop: &Scop) -> String {
     }
     let of_a_table = |a: &Array| {
         let ArrayKind::Memory { base } = a.kind else { return false };
-        let base = base.address() as LLVMValueRef;
-        // SAFETY: a live value of the working copy; a part of an aggregate has that as its operand.
-        unsafe {
-            let call = if LLVMIsAExtractValueInst(base).is_null() { base } else { LLVMGetOperand(base, 0) };
-            !LLVMIsACallInst(call).is_null() && callee(call).is_some_and(|f| name_of(f) == "pollyrs_rt_rows")
-        }
+        let base = host_value(base);
+        // A part of an aggregate has that as its operand.
+        let call = if base.is_extract() { base.operand(0) } else { base };
+        call.is_call() && callee(call).is_some_and(|f| f.name() == "pollyrs_rt_rows")
     };
     for a in scop.arrays.iter().filter(|a| of_a_table(a)) {
         all.push(format!("the rows of {} are equally far apart", a.display));
     }
-    if scop.region.blocks.iter().any(|b| ends_whole_row(b.address() as LLVMBasicBlockRef)) {
+    if blocks(scop).any(ends_whole_row) {
         all.push("the elements of the loop are a whole number of rows, for quotients and remainders of its counter".into());
     }
     all.dedup();
@@ -54,16 +50,13 @@ pub struct Seen {
 impl Seen {
     /// Before the working copy is rewritten.
     pub fn of(scop: &Scop) -> Seen {
-        let at = scop.region.blocks.iter().find_map(|b| {
-            let mut all = instructions(b.address() as LLVMBasicBlockRef).into_iter();
-            all.find(|i| matches(*i, scop.location.as_ref()))
-        });
+        let at = blocks(scop).flat_map(Block::instructions).find(|i| matches(*i, scop.location.as_ref()));
         Seen { at: at.and_then(Place::of), conditions: conditions(scop) }
     }
 }
 
 /// `-Rpass=pollyrs` for an offloaded SCoP, `-Rpass-analysis=pollyrs` for what it assumes.
-pub fn offloaded(with: &Options, f: LLVMValueRef, c: &Compiled, seen: &Seen) {
+pub fn offloaded(with: &Options, f: Value, c: &Compiled, seen: &Seen) {
     let (scop, at) = (&c.scop, seen.at);
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let memory = scop.arrays.iter().filter(|a| matches!(a.kind, ArrayKind::Memory { .. })).count();
@@ -151,7 +144,7 @@ pub fn offloaded(with: &Options, f: LLVMValueRef, c: &Compiled, seen: &Seen) {
 }
 
 /// `-Rpass-analysis=pollyrs`: which devices have code of their own, and what the driver is left to compile.
-fn device_code(with: &Options, f: LLVMValueRef, at: Option<Place>, code: &DeviceCode) {
+fn device_code(with: &Options, f: Value, at: Option<Place>, code: &DeviceCode) {
     let list = |kind: ImageKind| {
         let archs = code.images.iter().filter(|i| i.kind == kind).map(|i| format!("sm_{}", i.arch));
         archs.rev().collect::<Vec<_>>().join(", ")
@@ -179,7 +172,7 @@ fn repeated(c: &Compiled) -> bool {
 }
 
 /// `-Rpass-missed=pollyrs` for a refusal. `clone` is where the instructions are.
-pub fn rejected(with: &Options, f: LLVMValueRef, clone: LLVMValueRef, r: &Rejection) {
+pub fn rejected(with: &Options, f: Value, clone: Value, r: &Rejection) {
     let place = r.location.as_ref().or(r.loop_location.as_ref());
     let at = place.and_then(|_| find(clone, place)).and_then(Place::of);
     let mut message = format!("not offloaded: {r}");
@@ -195,7 +188,7 @@ pub fn rejected(with: &Options, f: LLVMValueRef, clone: LLVMValueRef, r: &Reject
 }
 
 /// An entry of a tuned file for this function that no loop nest of it has the content of.
-pub fn stale(with: &Options, f: LLVMValueRef, entry: &Entry) {
+pub fn stale(with: &Options, f: Value, entry: &Entry) {
     let what = format!(
         "the tuned choice for {} (content {}) fits no loop nest of this function any more: the model's choice is taken",
         entry.scop, entry.content
@@ -204,39 +197,39 @@ pub fn stale(with: &Options, f: LLVMValueRef, entry: &Entry) {
 }
 
 /// A budget that ends the work on a whole function.
-pub fn budget(with: &Options, f: LLVMValueRef, function: &str, stage: &str) {
+pub fn budget(with: &Options, f: Value, function: &str, stage: &str) {
     let reason = RejectReason::Budget { stage: stage.into() };
     let r = Rejection { reason, function: function.into(), location: None, loop_location: None, depth: 0 };
     emit(with, f, RemarkKind::Missed, Code::from(&r.reason), None, &format!("not offloaded: {r}"));
 }
 
 /// A number in the code on the host, which ends the work on a whole function.
-pub fn wide(with: &Options, f: LLVMValueRef, function: &str, value: &str) {
+pub fn wide(with: &Options, f: Value, function: &str, value: &str) {
     let reason = RejectReason::wide_number(value);
     let r = Rejection { reason, function: function.into(), location: None, loop_location: None, depth: 0 };
     emit(with, f, RemarkKind::Missed, Code::from(&r.reason), None, &format!("not offloaded: {r}"));
 }
 
 /// A function with loops that cannot be copied: it has `terminator`, which is no branch that can be moved.
-pub fn not_copied(with: &Options, f: LLVMValueRef, function: &str, terminator: &str) {
+pub fn not_copied(with: &Options, f: Value, function: &str, terminator: &str) {
     let reason = RejectReason::Terminator { opcode: terminator.into(), callee: None };
     let r = Rejection { reason, function: function.into(), location: None, loop_location: None, depth: 0 };
     emit(with, f, RemarkKind::Missed, Code::from(&r.reason), None, &format!("not offloaded: {r}"));
 }
 
 /// A function that the source or an option switches off.
-pub fn switched_off(with: &Options, f: LLVMValueRef) {
+pub fn switched_off(with: &Options, f: Value) {
     emit(with, f, RemarkKind::Missed, Code::SwitchedOff, None, "not offloaded: switched off");
 }
 
 /// A function that is compiled at `-O0`.
-pub fn unoptimized(with: &Options, f: LLVMValueRef) {
+pub fn unoptimized(with: &Options, f: Value) {
     let text = "not offloaded: compiled at -O0, where pollyrs does nothing; -O1 and above offload";
     emit(with, f, RemarkKind::Missed, Code::Unoptimized, None, text);
 }
 
 /// A failure of our own; the function is as it was.
-pub fn internal(with: &Options, f: LLVMValueRef, e: &PluginError) {
+pub fn internal(with: &Options, f: Value, e: &PluginError) {
     emit(with, f, RemarkKind::Missed, Code::Internal, None, &format!("not offloaded: internal error: {e}"));
 }
 
@@ -247,14 +240,14 @@ struct About {
     depth: u32,
 }
 
-fn emit(with: &Options, f: LLVMValueRef, kind: RemarkKind, code: Code, at: Option<Place>, message: &str) {
+fn emit(with: &Options, f: Value, kind: RemarkKind, code: Code, at: Option<Place>, message: &str) {
     told(with, f, (kind, code), at, message, About::default());
 }
 
 /// A remark ends with its code, which `docs/reference/remarks` explains.
 fn told(
     with: &Options,
-    f: LLVMValueRef,
+    f: Value,
     (kind, code): (RemarkKind, Code),
     at: Option<Place>,
     message: &str,
@@ -277,7 +270,7 @@ fn told(
         file: file.map(|f| f.to_string_lossy().into_owned()).unwrap_or_default(),
         line,
         column,
-        function: name_of(f),
+        function: f.name(),
         text: message.to_owned(),
         depth: about.depth,
         details: about.details,
@@ -287,20 +280,11 @@ fn told(
     }
 }
 
-fn find(function: LLVMValueRef, place: Option<&Location>) -> Option<LLVMValueRef> {
-    // SAFETY: a live function.
-    let mut block = unsafe { LLVMGetFirstBasicBlock(function) };
-    while !block.is_null() {
-        if let Some(i) = instructions(block).into_iter().find(|i| matches(*i, place)) {
-            return Some(i);
-        }
-        // SAFETY: a live block.
-        block = unsafe { LLVMGetNextBasicBlock(block) };
-    }
-    None
+fn find(function: Value, place: Option<&Location>) -> Option<Value> {
+    function.blocks().into_iter().flat_map(Block::instructions).find(|i| matches(*i, place))
 }
 
-fn matches(i: LLVMValueRef, place: Option<&Location>) -> bool {
+fn matches(i: Value, place: Option<&Location>) -> bool {
     match (location(i), place) {
         (Some(l), Some(p)) => l.line == p.line && l.column == p.column && l.file == p.file,
         _ => false,

@@ -8,8 +8,8 @@ use crate::device::assembler::Assembler;
 use crate::residency;
 use crate::residency::effects::Summaries;
 use crate::switches::Switches;
-use inkwell::llvm_sys::prelude::*;
 use pollyrs_llvm_shim::Session;
+use pollyrs_llvm_shim::ir::Value;
 use pollyrs_scop_detect as detect;
 use pollyrs_tuning::{self as tuning, Entry};
 use std::cell::{Cell, RefCell};
@@ -31,11 +31,11 @@ pub struct Run<'a> {
     /// Functions that may work with their callers' holds, as far as the search has come.
     pub borrowers: RefCell<residency::Borrowers>,
     /// Those that were rewritten.
-    pub ready: RefCell<BTreeSet<usize>>,
+    pub ready: RefCell<BTreeSet<Value>>,
     /// What became of those that are called with a hold.
-    pub extended: RefCell<BTreeMap<usize, LLVMValueRef>>,
+    pub extended: RefCell<BTreeMap<Value, Value>>,
     /// What was found to be offloaded in functions that others call, by function: forms of SCoPs.
-    pub forms: RefCell<BTreeMap<usize, BTreeSet<String>>>,
+    pub forms: RefCell<BTreeMap<Value, BTreeSet<String>>>,
     /// There was an internal error.
     pub failed: Cell<bool>,
 }

@@ -4,9 +4,8 @@
 //! wrong result.
 
 use crate::base::error::PluginError;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::{LLVMModuleRef, LLVMValueRef};
-use pollyrs_llvm_shim::ir::{Block, Value};
+use pollyrs_codegen_ptx::Ir;
+use pollyrs_llvm_shim::ir::{Module, Value};
 use pollyrs_llvm_shim::{Analyses, LoopId, RegionData, Session, version_region};
 use std::collections::BTreeSet;
 
@@ -22,7 +21,7 @@ pub enum Size {
 }
 
 /// Works on clones and adopts them, as the real pass does. Returns whether anything changed.
-pub fn version_loop_regions(module: LLVMModuleRef, size: Size) -> Result<bool, PluginError> {
+pub fn version_loop_regions(module: Module, size: Size) -> Result<bool, PluginError> {
     // SAFETY: LLVM hands a pass a live module.
     let session = unsafe { Session::new(module) };
     let mut changed = false;
@@ -42,7 +41,7 @@ pub fn version_loop_regions(module: LLVMModuleRef, size: Size) -> Result<bool, P
 }
 
 /// How many regions were versioned.
-fn version_all(session: &Session, f: LLVMValueRef, size: Size) -> Result<u32, PluginError> {
+fn version_all(session: &Session, f: Value, size: Size) -> Result<u32, PluginError> {
     let mut plan = Vec::new();
     {
         let analyses = session.analyses(f)?;
@@ -55,25 +54,16 @@ fn version_all(session: &Session, f: LLVMValueRef, size: Size) -> Result<u32, Pl
     let mut versioned = 0;
     for (check, region) in plan {
         let Some(exit) = region.exit else { continue };
-        // SAFETY: live blocks of the function.
-        let (f, check, entry, exit, blocks) = unsafe {
-            let blocks: Vec<_> = region.blocks.iter().map(|b| Block::new(*b)).collect();
-            (Value::new(f), Block::new(check), Block::new(region.entry), Block::new(exit), blocks)
-        };
-        let Ok(v) = version_region(f, check, entry, exit, &blocks) else { continue };
+        let Ok(v) = version_region(f, check, region.entry, exit, &region.blocks) else { continue };
         let old = check.end();
-        let never = session.ir().context().int_type(1).zero();
-        // SAFETY: live blocks of one function, all made or checked by `version_region`; the branch has no
-        // uses.
-        unsafe {
-            let builder = LLVMCreateBuilderInContext(session.ir().context().raw());
-            LLVMPositionBuilderBefore(builder, old.raw());
-            LLVMBuildCondBr(builder, never.raw(), v.offload.raw(), v.host_begin.raw());
-            old.erase();
-            LLVMPositionBuilderAtEnd(builder, v.offload.raw());
-            LLVMBuildBr(builder, v.merge.raw());
-            LLVMDisposeBuilder(builder);
-        }
+        let never = session.module().context().int_type(1).zero();
+        let ir = Ir::new(session.module().context());
+        ir.before(old);
+        ir.cond_br(never, v.offload, v.host_begin);
+        // SAFETY: a branch, which nothing has as an operand.
+        unsafe { old.erase() };
+        ir.at_end(v.offload);
+        ir.br(v.merge);
         for live_out in &v.live_outs {
             live_out.phi.add_incoming(live_out.phi.ty().poison(), v.offload);
         }

@@ -17,16 +17,13 @@
 
 use crate::base::options::Options;
 use crate::base::patterns::stands_for;
-use crate::ir::instructions;
-use crate::ir::{functions, name_of};
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
+use crate::ir::functions;
+use pollyrs_llvm_shim::ir::{Block, FUNCTION, Module, Value};
 use std::collections::BTreeMap;
-use std::ffi::c_uint;
 
 /// Patterns of the options that no function of the module has, as texts for warnings.
-pub fn unmatched(module: LLVMModuleRef, options: &Options) -> Vec<String> {
-    let names: Vec<String> = functions(module).into_iter().map(name_of).collect();
+pub fn unmatched(module: Module, options: &Options) -> Vec<String> {
+    let names: Vec<String> = functions(module).into_iter().map(Value::name).collect();
     let lists = [
         ("only-function", options.only_function.as_ref()),
         ("ignore-function", Some(&options.ignore_function)),
@@ -51,11 +48,11 @@ pub enum Switch {
 
 /// The functions that the source or the options switch.
 #[derive(Debug, Default)]
-pub struct Switches(BTreeMap<usize, Switch>);
+pub struct Switches(BTreeMap<Value, Switch>);
 
 impl Switches {
     /// Of a module.
-    pub fn of(module: LLVMModuleRef, options: &Options) -> Switches {
+    pub fn of(module: Module, options: &Options) -> Switches {
         let mut found = BTreeMap::new();
         for (f, text) in annotations(module) {
             let switch = match text.trim().strip_prefix("pollyrs:").map(str::trim) {
@@ -63,169 +60,83 @@ impl Switches {
                 Some("on") => Switch::On,
                 _ => continue,
             };
-            found.insert(f as usize, switch);
+            found.insert(f, switch);
         }
         for f in functions(module) {
-            if options.ignore_function.matches(&name_of(f)) {
-                found.insert(f as usize, Switch::Off);
+            if options.ignore_function.matches(&f.name()) {
+                found.insert(f, Switch::Off);
             }
         }
         Switches(found)
     }
 
     /// What is said of a function.
-    pub fn function(&self, f: LLVMValueRef) -> Option<Switch> {
-        self.0.get(&(f as usize)).copied()
+    pub fn function(&self, f: Value) -> Option<Switch> {
+        self.0.get(&f).copied()
     }
 
     /// Functions that are off are not inlined for the analysis until the returned value is gone.
-    pub fn keep_apart(&self, module: LLVMModuleRef) -> KeptApart {
+    pub fn keep_apart(&self, module: Module) -> KeptApart {
         let off = functions(module).into_iter().filter(|f| self.function(*f) == Some(Switch::Off));
-        // SAFETY: live functions; the name lives through the call.
-        let kind = unsafe { LLVMGetEnumAttributeKindForName(NOINLINE.as_ptr().cast(), NOINLINE.len()) };
-        let mut marked = Vec::new();
-        for f in off.filter(|f| !has(*f, NOINLINE) && !has(*f, "alwaysinline")) {
-            // SAFETY: a live function of this context.
-            unsafe {
-                let attribute = LLVMCreateEnumAttribute(LLVMGetModuleContext(module), kind, 0);
-                LLVMAddAttributeAtIndex(f, inkwell::llvm_sys::LLVMAttributeFunctionIndex, attribute);
-            }
-            marked.push(f);
-        }
-        KeptApart { kind, marked }
+        let marked: Vec<Value> = off.filter(|f| !has(*f, NOINLINE) && !has(*f, "alwaysinline")).collect();
+        marked.iter().for_each(|f| f.add_attribute(FUNCTION, NOINLINE, 0));
+        KeptApart(marked)
     }
 }
 
 const NOINLINE: &str = "noinline";
 
-fn has(f: LLVMValueRef, attribute: &str) -> bool {
-    // SAFETY: a live function; the name lives through the call.
-    unsafe {
-        let kind = LLVMGetEnumAttributeKindForName(attribute.as_ptr().cast(), attribute.len());
-        !LLVMGetEnumAttributeAtIndex(f, inkwell::llvm_sys::LLVMAttributeFunctionIndex, kind).is_null()
-    }
+fn has(f: Value, attribute: &str) -> bool {
+    f.attribute(FUNCTION, attribute).is_some()
 }
 
-/// See [`Switches::keep_apart`].
-pub struct KeptApart {
-    kind: c_uint,
-    marked: Vec<LLVMValueRef>,
-}
+/// See [`Switches::keep_apart`]. Functions that are off are neither rewritten nor erased.
+pub struct KeptApart(Vec<Value>);
 
 impl Drop for KeptApart {
     fn drop(&mut self) {
-        for f in &self.marked {
-            // SAFETY: functions that are off are neither rewritten nor erased, so they live as long as the
-            // module.
-            unsafe {
-                LLVMRemoveEnumAttributeAtIndex(*f, inkwell::llvm_sys::LLVMAttributeFunctionIndex, self.kind)
-            }
-        }
+        self.0.iter().for_each(|f| f.remove_attribute(FUNCTION, NOINLINE));
     }
 }
 
 /// Functions with the texts that clang annotates them with.
-fn annotations(module: LLVMModuleRef) -> Vec<(LLVMValueRef, String)> {
-    // SAFETY: a live module; constants are looked into only after their kind was asked for.
-    unsafe {
-        let global = LLVMGetNamedGlobal(module, c"llvm.global.annotations".as_ptr());
-        if global.is_null() || LLVMGetInitializer(global).is_null() {
-            return Vec::new();
-        }
-        let list = LLVMGetInitializer(global);
-        let entries = (0..LLVMGetNumOperands(list).max(0) as c_uint).map(|i| LLVMGetOperand(list, i));
-        let pairs = entries.filter(|e| LLVMGetNumOperands(*e) >= 2);
-        let pairs = pairs.map(|e| (LLVMGetOperand(e, 0), LLVMGetOperand(e, 1)));
-        pairs
-            .filter(|(f, _)| !LLVMIsAFunction(*f).is_null())
-            .filter_map(|(f, text)| Some((f, text_of(text)?)))
-            .collect()
-    }
+fn annotations(module: Module) -> Vec<(Value, String)> {
+    let Some(list) = module.global("llvm.global.annotations").and_then(Value::initializer) else {
+        return Vec::new();
+    };
+    let entries = list.operands().into_iter().filter(|e| e.operand_count() >= 2);
+    let pairs = entries.map(|e| (e.operand(0), e.operand(1))).filter(|(f, _)| f.is_function());
+    pairs.filter_map(|(f, text)| Some((f, text_of(text)?))).collect()
 }
 
 /// The text of a constant string's global, without its NUL.
-unsafe fn text_of(global: LLVMValueRef) -> Option<String> {
-    // SAFETY: the caller's promise of a live constant; LLVM returns pointer and length of the text.
-    unsafe {
-        if LLVMIsAGlobalVariable(global).is_null() {
-            return None;
-        }
-        let data = LLVMGetInitializer(global);
-        if data.is_null() || LLVMIsAConstantDataArray(data).is_null() || LLVMIsConstantString(data) == 0 {
-            return None;
-        }
-        let mut len = 0;
-        let p = LLVMGetAsString(data, &mut len);
-        let bytes = std::slice::from_raw_parts(p.cast::<u8>(), len);
-        Some(String::from_utf8_lossy(bytes).trim_end_matches('\0').to_owned())
-    }
+fn text_of(global: Value) -> Option<String> {
+    let text = global.is_variable().then(|| global.initializer())??.constant_text()?;
+    Some(text.trim_end_matches('\0').to_owned())
 }
 
 /// What is said of the loop whose latch a block is.
-pub fn of_latch(block: LLVMBasicBlockRef) -> Option<Switch> {
-    // SAFETY: a live block; metadata is looked into only after its kind was asked for.
-    unsafe {
-        let end = LLVMGetBasicBlockTerminator(block);
-        if end.is_null() {
-            return None;
-        }
-        let context = LLVMGetModuleContext(LLVMGetGlobalParent(LLVMGetBasicBlockParent(block)));
-        let properties = LLVMGetMetadata(
-            end,
-            LLVMGetMDKindIDInContext(context, c"llvm.loop".as_ptr(), "llvm.loop".len() as c_uint),
-        );
-        if properties.is_null() {
-            return None;
-        }
-        let names: Vec<String> = operands(properties)
-            .into_iter()
-            .filter(|p| *p != properties && !LLVMIsAMDNode(*p).is_null())
-            .filter_map(|p| name_of_property(*operands(p).first()?))
-            .collect();
-        let any = |known: [&str; 2]| names.iter().any(|name| known.contains(&name.as_str()));
-        if any(["pollyrs.off", "llvm.loop.pipeline.disable"]) {
-            Some(Switch::Off)
-        } else if any(["pollyrs.on", "llvm.loop.pipeline.initiationinterval"]) {
-            Some(Switch::On)
-        } else {
-            None
-        }
-    }
-}
-
-unsafe fn operands(node: LLVMValueRef) -> Vec<LLVMValueRef> {
-    // SAFETY: the caller's promise of a live metadata node; room for all operands.
-    unsafe {
-        let mut all = vec![std::ptr::null_mut(); LLVMGetMDNodeNumOperands(node) as usize];
-        LLVMGetMDNodeOperands(node, all.as_mut_ptr());
-        all.retain(|operand| !operand.is_null());
-        all
-    }
-}
-
-unsafe fn name_of_property(v: LLVMValueRef) -> Option<String> {
-    // SAFETY: the caller's promise of a live value; LLVM returns pointer and length of a string's text.
-    unsafe {
-        if LLVMIsAMDString(v).is_null() {
-            return None;
-        }
-        let mut len = 0;
-        let p = LLVMGetMDString(v, &mut len);
-        Some(String::from_utf8_lossy(std::slice::from_raw_parts(p.cast::<u8>(), len as usize)).into_owned())
+pub fn of_latch(block: Block) -> Option<Switch> {
+    let end = block.terminator()?;
+    let properties = end.metadata(end.context().kind("llvm.loop"))?;
+    let names: Vec<String> = properties
+        .node_operands()
+        .into_iter()
+        .flatten()
+        .filter(|p| *p != properties)
+        .filter_map(|p| (*p.node_operands().first()?)?.node_text())
+        .collect();
+    let any = |known: [&str; 2]| names.iter().any(|name| known.contains(&name.as_str()));
+    if any(["pollyrs.off", "llvm.loop.pipeline.disable"]) {
+        Some(Switch::Off)
+    } else if any(["pollyrs.on", "llvm.loop.pipeline.initiationinterval"]) {
+        Some(Switch::On)
+    } else {
+        None
     }
 }
 
 /// Whether a loop of `f` is on.
-pub fn has_loop_that_is_on(f: LLVMValueRef) -> bool {
-    // SAFETY: a live function and its blocks.
-    unsafe {
-        let mut block = LLVMGetFirstBasicBlock(f);
-        while !block.is_null() {
-            if !instructions(block).is_empty() && of_latch(block) == Some(Switch::On) {
-                return true;
-            }
-            block = LLVMGetNextBasicBlock(block);
-        }
-    }
-    false
+pub fn has_loop_that_is_on(f: Value) -> bool {
+    f.blocks().into_iter().any(|block| of_latch(block) == Some(Switch::On))
 }

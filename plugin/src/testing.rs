@@ -8,8 +8,8 @@ use crate::residency::effects::Summaries;
 use crate::run::{Run, Tuned};
 use crate::switches::Switches;
 use inkwell::context::Context;
-use inkwell::llvm_sys::prelude::LLVMValueRef;
 use inkwell::memory_buffer::MemoryBuffer;
+use pollyrs_llvm_shim::ir::{Module, Value};
 use pollyrs_llvm_shim::{Analyses, Session};
 use pollyrs_scop::Scop;
 use pollyrs_scop_detect as detect;
@@ -77,14 +77,14 @@ pub fn function(loops: &[Doubling<'_>], times: u32) -> String {
 }
 
 /// A test on the function `f` of a module.
-pub fn with_function(text: &str, test: impl FnOnce(&Session, LLVMValueRef)) {
+pub fn with_function(text: &str, test: impl FnOnce(&Session, Value)) {
     let context = Context::create();
     let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "test");
     let module = context.create_module_from_ir(buffer).unwrap();
     // SAFETY: the module outlives the session.
-    let session = unsafe { Session::new(module.as_mut_ptr()) };
-    let f = session.ir().function("f").unwrap();
-    test(&session, f.raw());
+    let session = unsafe { Session::new(Module::new(module.as_mut_ptr())) };
+    let f = session.module().function("f").unwrap();
+    test(&session, f);
 }
 
 /// The same with the analyses of `f`.

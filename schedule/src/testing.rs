@@ -82,7 +82,8 @@ pub fn scop(text: &str) -> Scop {
                 name: n.clone(),
                 display: n.clone(),
                 bits: 64,
-                scev: ScevHandle(0),
+                // SAFETY: nobody looks.
+                scev: unsafe { ScevHandle::new(0) },
                 inspected: false,
             })
             .collect(),

@@ -5,6 +5,7 @@ use crate::{DetectOptions, Detection, detect};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use pollyrs_llvm_shim::Session;
+use pollyrs_llvm_shim::ir::Module;
 
 /// `for (long NAME = first; NAME < end; NAME += step)`; all of it text of the IR.
 #[derive(Clone, Copy)]
@@ -99,8 +100,8 @@ pub fn detected(loops: &[Count<'_>], body: &str) -> Detection {
     let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "test");
     let module = context.create_module_from_ir(buffer).unwrap_or_else(|e| panic!("{e}:\n{text}"));
     // SAFETY: the module outlives the session.
-    let session = unsafe { Session::new(module.as_mut_ptr()) };
-    let f = session.ir().function("f").unwrap();
-    let analyses = session.analyses(f.raw()).unwrap();
+    let session = unsafe { Session::new(Module::new(module.as_mut_ptr())) };
+    let f = session.module().function("f").unwrap();
+    let analyses = session.analyses(f).unwrap();
     detect(&analyses, &DetectOptions::default())
 }

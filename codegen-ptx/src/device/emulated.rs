@@ -88,7 +88,8 @@ pub fn lower_emulated(km: &KernelModule, host_module: Module, checked: bool) -> 
         crate::device::checked::forget_sites(context, f);
     }
     verify(module.get())?;
-    if !pollyrs_llvm_shim::move_definitions(module.get().raw(), host_module.raw()) {
+    // SAFETY: kernels have names of their own, which the host's module does not declare.
+    if !unsafe { pollyrs_llvm_shim::move_definitions(module.get(), host_module) } {
         return Err(CodegenError::Llvm("the emulated kernels cannot be linked".into()));
     }
     let mut kernels = Vec::new();

@@ -270,7 +270,7 @@ impl Machine {
 
     fn run(&self, module: Module, passes: &str) -> Result<()> {
         // SAFETY: live machine and module, which has a context of its own.
-        unsafe { pollyrs_llvm_shim::optimize(module.raw(), self.0.cast(), passes) }
+        unsafe { pollyrs_llvm_shim::optimize(module, self.0.cast(), passes) }
             .map_err(|e| CodegenError::Llvm(e.to_string()))
     }
 

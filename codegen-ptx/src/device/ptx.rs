@@ -279,7 +279,8 @@ fn lower_frem(module: Module, device_name: &mut impl FnMut(LibraryFunction) -> R
 
 /// Links the needed functions of a bitcode library, and what they need, and nothing else.
 fn link_library(module: Module, path: &Path, needed: &BTreeMap<String, LibraryFunction>) -> Result<()> {
-    if !pollyrs_llvm_shim::link_needed(module.raw(), &std::fs::read(path)?) {
+    // SAFETY: functions of the library are known by name alone.
+    if !unsafe { pollyrs_llvm_shim::link_needed(module, &std::fs::read(path)?) } {
         return Err(CodegenError::Llvm(format!("{} cannot be linked", path.display())));
     }
     for name in needed.keys() {

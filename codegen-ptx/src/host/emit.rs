@@ -44,17 +44,18 @@ use std::collections::BTreeSet;
 /// Creates the check block and computes the parameters in it. Must run for every SCoP of a function before
 /// any is [`emit`]ted, because it needs the analyses that `emit` invalidates. `regions` are those of all
 /// SCoPs of the function.
-pub fn prepare(
+///
+/// # Safety
+/// The SCoP was found with these analyses.
+pub unsafe fn prepare(
     analyses: &shim::Analyses<'_>,
     scop: &Scop,
     regions: &shim::Regions,
 ) -> Result<Entry, CodegenError> {
-    let blocks: Vec<_> = blocks(scop).map(Block::raw).collect();
-    let check = analyses
-        .split_entry(scop.region.entry.address() as *mut _, &blocks)
+    let blocks: Vec<_> = blocks(scop).collect();
+    let check = host_block(scop.region.entry)
+        .and_then(|entry| analyses.split_entry(entry, &blocks))
         .ok_or(CodegenError::Internal("the region's entry cannot be split".into()))?;
-    // SAFETY: a new block of the function.
-    let check = unsafe { Block::new(check) };
     let before =
         check.terminator().ok_or(CodegenError::Internal("the check block has no terminator".into()))?;
     let ir = Ir::new(check.function().context());
@@ -65,8 +66,10 @@ pub fn prepare(
             params.push(ir.int(0));
             continue;
         }
+        // SAFETY: the SCoP is of these analyses (the caller's promise).
+        let scev = unsafe { analyses.handle_at(p.scev.address()) };
         let v = analyses
-            .expand(p.scev.0, before, regions)
+            .expand(scev, before, regions)
             .ok_or_else(|| CodegenError::Internal(format!("parameter {} cannot be computed", p.name)))?;
         // The original may never look at the value (an uninitialised bound behind a guard); the checks do.
         params.push(ir.to_i64(ir.freeze(v)));

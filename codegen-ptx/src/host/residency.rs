@@ -26,7 +26,6 @@ use crate::host::abi::{HELD, MASK_SHIFT};
 use crate::ir::builder::Ir;
 use crate::ir::llvm::*;
 use inkwell::llvm_sys::LLVMOpcode;
-use inkwell::llvm_sys::prelude::LLVMValueRef;
 use pollyrs_scop::ArrayId;
 use std::collections::BTreeMap;
 
@@ -57,7 +56,7 @@ impl Held<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Release {
     /// Live while the function is rewritten.
-    pub before: LLVMValueRef,
+    pub before: Value,
     pub read: u32,
     pub write: u32,
     pub dead: u32,
@@ -79,12 +78,12 @@ pub struct Strip {
 
 impl Release {
     /// Nothing stays.
-    pub fn all(before: LLVMValueRef) -> Release {
+    pub fn all(before: Value) -> Release {
         Release { read: ALL_OBJECTS, write: ALL_OBJECTS, ..Release::none(before) }
     }
 
     /// Everything may stay.
-    pub fn none(before: LLVMValueRef) -> Release {
+    pub fn none(before: Value) -> Release {
         Release { before, read: 0, write: 0, dead: 0, look: false, strip: None }
     }
 
@@ -131,21 +130,13 @@ pub fn placeholders(module: Module) -> (Option<Value>, Option<Value>) {
     (module.function(ENTER), module.function(RETURN))
 }
 
-/// # Safety
-/// `slot` is from [`hold_slot`] with the same `borrowing`, the instructions are live and of the same
-/// function.
-pub unsafe fn emit_releases(
-    function: Value,
-    slot: Value,
-    releases: &[Release],
-    borrowing: Option<Borrowing>,
-) {
+/// `slot` is from [`hold_slot`] with the same `borrowing`; the instructions are of the same function.
+pub fn emit_releases(function: Value, slot: Value, releases: &[Release], borrowing: Option<Borrowing>) {
     let module = function.module();
     let ir = Ir::new(module.context());
     let (ptr, i32) = (ir.ptr_type(), ir.i32_type());
     for release in releases {
-        // SAFETY: the caller's promise.
-        let before = unsafe { Value::new(release.before) };
+        let before = release.before;
         ir.before(before);
         let returns = before.opcode() == LLVMOpcode::LLVMRet;
         if let Some(borrowing) = borrowing.filter(|_| returns) {

@@ -5,7 +5,7 @@ pub(crate) use pollyrs_llvm_shim::ir::{Block, Context, FUNCTION, Module, Type, V
 use pollyrs_scop::ValueHandle;
 
 /// What a handle of the SCoP stands for.
-pub(crate) fn host_value(handle: ValueHandle) -> Value {
+pub fn host_value(handle: ValueHandle) -> Value {
     // SAFETY: a handle of the SCoP is a live value of the host module (promise of whoever made it).
     unsafe { Value::new(handle.address() as *mut _) }
 }
@@ -23,7 +23,7 @@ pub fn handle_of_block(block: Block) -> ValueHandle {
 }
 
 /// The block that a handle of the SCoP stands for; tests have SCoPs without any.
-pub(crate) fn host_block(handle: ValueHandle) -> Option<Block> {
+pub fn host_block(handle: ValueHandle) -> Option<Block> {
     // SAFETY: a handle of the SCoP is a live block of the host module (promise of whoever made it).
     unsafe { Block::maybe(handle.address() as *mut _) }
 }

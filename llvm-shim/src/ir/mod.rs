@@ -1,4 +1,4 @@
-//! LLVM's IR by typed handles: a value, a block, a type, a module, a context.
+//! LLVM's IR by typed handles: a value, a block, a type, a module, a context, an expression.
 //!
 //! **Problem.** Handles of LLVM's C API are raw pointers, so each question about an instruction is `unsafe`,
 //! and a call of the wrong kind of value is undefined behaviour.
@@ -15,14 +15,22 @@
 //! - Instructions that are made of operands of wrong types make a module that LLVM's verifier refuses.
 
 mod block;
+mod expression;
+mod global;
+mod instruction;
 mod module;
+mod place;
 mod types;
 mod value;
 
 pub use block::Block;
+pub use expression::ScevHandle;
+pub use global::FUNCTION;
 pub use module::Module;
+pub use place::Place;
 pub use types::{Context, Type};
-pub use value::{FUNCTION, Value};
+pub use value::Value;
+pub(crate) use value::{Call, Function, Instruction};
 
 use inkwell::llvm_sys::core::LLVMDisposeMessage;
 use std::ffi::{CStr, CString, c_char};
@@ -66,6 +74,7 @@ macro_rules! handle {
     ($(#[$meta:meta])* $name:ident = $raw:ident to $target:ident) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(transparent)]
         pub struct $name(std::ptr::NonNull<inkwell::llvm_sys::$target>);
 
         impl $name {

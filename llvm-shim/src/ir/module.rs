@@ -1,12 +1,15 @@
 //! Modules and what they declare.
 
-use super::{Context, Type, Value, c_string, handle, take_message, value::listed};
+use super::types::raw_types;
+use super::value::listed;
+use super::{Context, Type, Value, c_string, handle, take_message, text_at};
 use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::target::{
-    LLVMABISizeOfType, LLVMGetModuleDataLayout, LLVMSizeOfTypeInBits, LLVMStoreSizeOfType,
+    LLVMABISizeOfType, LLVMGetModuleDataLayout, LLVMPointerSize, LLVMSizeOfTypeInBits, LLVMStoreSizeOfType,
 };
+use std::ffi::CStr;
 
 handle! {
     Module = LLVMModuleRef to LLVMModule
@@ -49,6 +52,20 @@ impl Module {
         self.function(name).unwrap_or_else(|| self.add_function(name, ty))
     }
 
+    /// The declaration of an intrinsic for these types.
+    ///
+    /// # Panics
+    /// For a name of none.
+    pub fn intrinsic(self, name: &str, types: &[Type]) -> Value {
+        let mut types = raw_types(types);
+        // SAFETY: a live module and types of one context; name and array are passed with their lengths.
+        unsafe {
+            let id = LLVMLookupIntrinsicID(name.as_ptr().cast(), name.len());
+            assert!(id != 0, "no intrinsic: {name}");
+            Value::new(LLVMGetIntrinsicDeclaration(self.raw(), id, types.as_mut_ptr(), types.len()))
+        }
+    }
+
     /// A new global variable, without a first value.
     pub fn add_global(self, name: &str, ty: Type, space: u32) -> Value {
         // SAFETY: a live module and type of one context.
@@ -66,6 +83,25 @@ impl Module {
         variable.set_linkage(LLVMLinkage::LLVMPrivateLinkage);
         variable.set_unnamed();
         variable
+    }
+
+    /// What the front end calls it.
+    pub fn name(self) -> String {
+        let mut length = 0;
+        // SAFETY: a live module, to which its name belongs.
+        unsafe { text_at(LLVMGetModuleIdentifier(self.raw(), &mut length), length) }
+    }
+
+    /// The triple of its target; empty for none.
+    pub fn target(self) -> String {
+        // SAFETY: a live module; a string of its own, which is copied.
+        unsafe { CStr::from_ptr(LLVMGetTarget(self.raw())) }.to_string_lossy().into_owned()
+    }
+
+    /// Bytes of a pointer to memory as such.
+    pub fn pointer_size(self) -> u32 {
+        // SAFETY: a live module, to which its layout belongs.
+        unsafe { LLVMPointerSize(LLVMGetModuleDataLayout(self.raw())) }
     }
 
     /// The name of the file that it comes from, as it says.

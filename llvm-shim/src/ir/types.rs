@@ -171,6 +171,25 @@ impl Type {
             .then(|| unsafe { LLVMGetPointerAddressSpace(self.raw()) })
     }
 
+    pub fn is_pointer(self) -> bool {
+        self.kind() == LLVMTypeKind::LLVMPointerTypeKind
+    }
+
+    /// Elements and their type, of an array.
+    pub fn array_parts(self) -> Option<(Type, u64)> {
+        if self.kind() != LLVMTypeKind::LLVMArrayTypeKind {
+            return None;
+        }
+        // SAFETY: a live type, of arrays.
+        unsafe { Some((Type::new(LLVMGetElementType(self.raw())), LLVMGetArrayLength2(self.raw()))) }
+    }
+
+    /// Whether a function's type takes any number of arguments.
+    pub fn is_variadic(self) -> bool {
+        // SAFETY: a live type, of functions.
+        self.kind() == LLVMTypeKind::LLVMFunctionTypeKind && unsafe { LLVMIsFunctionVarArg(self.raw()) != 0 }
+    }
+
     pub fn array_of(self, elements: u64) -> Type {
         // SAFETY: a live type; LLVM's verifier refuses elements without a size.
         unsafe { Type::new(LLVMArrayType2(self.raw(), elements)) }

@@ -1,88 +1,26 @@
-//! What LLVM says of functions, blocks and calls, read through its C API.
+//! What the plugin asks of functions.
 
 pub mod callgraph;
 
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::LLVMLinkage::LLVMAvailableExternallyLinkage;
+use pollyrs_llvm_shim::ir::{Module, Value};
 
 /// The module's function definitions, in order.
-pub fn functions(module: LLVMModuleRef) -> Vec<LLVMValueRef> {
-    let mut all = Vec::new();
-    // SAFETY: a live module.
-    unsafe {
-        let mut f = LLVMGetFirstFunction(module);
-        while !f.is_null() {
-            if LLVMIsDeclaration(f) == 0 {
-                all.push(f);
-            }
-            f = LLVMGetNextFunction(f);
-        }
-    }
-    all
-}
-
-pub fn module_name(module: LLVMModuleRef) -> String {
-    let mut len = 0;
-    // SAFETY: a live module; LLVM returns pointer and length of its name.
-    unsafe {
-        let p = LLVMGetModuleIdentifier(module, &mut len);
-        String::from_utf8_lossy(std::slice::from_raw_parts(p.cast::<u8>(), len)).into_owned()
-    }
-}
-
-pub fn name_of(f: LLVMValueRef) -> String {
-    let mut len = 0;
-    // SAFETY: a live value; LLVM returns pointer and length of its name.
-    unsafe {
-        let p = LLVMGetValueName2(f, &mut len);
-        String::from_utf8_lossy(std::slice::from_raw_parts(p.cast::<u8>(), len)).into_owned()
-    }
-}
-
-pub fn function_text(f: LLVMValueRef) -> String {
-    // SAFETY: a live value; the message is freed after the copy.
-    unsafe {
-        let p = LLVMPrintValueToString(f);
-        let text = std::ffi::CStr::from_ptr(p).to_string_lossy().into_owned();
-        LLVMDisposeMessage(p);
-        text
-    }
+pub fn functions(module: Module) -> Vec<Value> {
+    module.functions().into_iter().filter(|f| !f.is_declaration()).collect()
 }
 
 /// Whether a definition is there for inlining only.
-pub fn is_copy_from_elsewhere(f: LLVMValueRef) -> bool {
-    // SAFETY: a live function.
-    unsafe { LLVMGetLinkage(f) == inkwell::llvm_sys::LLVMLinkage::LLVMAvailableExternallyLinkage }
+pub fn is_copy_from_elsewhere(f: Value) -> bool {
+    f.linkage() == LLVMAvailableExternallyLinkage
 }
 
-/// The instructions of a block, in order.
-pub fn instructions(block: LLVMBasicBlockRef) -> Vec<LLVMValueRef> {
-    let mut all = Vec::new();
-    // SAFETY: a live block.
-    unsafe {
-        let mut i = LLVMGetFirstInstruction(block);
-        while !i.is_null() {
-            all.push(i);
-            i = LLVMGetNextInstruction(i);
-        }
-    }
-    all
+/// Whether an instruction calls a function, and says where it goes on.
+pub fn is_call(instruction: Value) -> bool {
+    instruction.is_call() || instruction.is_invoke()
 }
 
 /// The number of instructions of a function.
-pub fn size(f: LLVMValueRef) -> u64 {
-    let mut n = 0;
-    // SAFETY: a live function.
-    unsafe {
-        let mut block = LLVMGetFirstBasicBlock(f);
-        while !block.is_null() {
-            let mut i = LLVMGetFirstInstruction(block);
-            while !i.is_null() {
-                n += 1;
-                i = LLVMGetNextInstruction(i);
-            }
-            block = LLVMGetNextBasicBlock(block);
-        }
-    }
-    n
+pub fn size(f: Value) -> u64 {
+    f.blocks().into_iter().map(|b| b.instructions().len() as u64).sum()
 }

@@ -290,7 +290,7 @@ impl Attempts<'_> {
 
     fn build(&self, mapped: &MappedScop) -> Result<KernelModule, Setback> {
         let (session, scop) = (self.run.session, &self.scheduled.scop);
-        let build = || codegen::build_kernels(session.ir(), scop, mapped);
+        let build = || codegen::build_kernels(session.module(), scop, mapped);
         Phase::Kernels.time(build).map_err(|e| match e {
             CodegenError::Unscoped | CodegenError::Divergent if has_tiles(mapped) => Setback::NoForm,
             e if is_quota(&e) && has_nests(mapped) => Setback::NoCode,

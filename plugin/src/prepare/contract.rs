@@ -14,96 +14,64 @@
 //! then compute the same bits.
 
 use crate::ir::functions;
-use crate::ir::instructions;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
-use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMFastMathAllowContract, LLVMOpcode, LLVMTypeKind};
+use pollyrs_codegen_ptx::Ir;
 use pollyrs_llvm_shim::forbid_contraction;
+use pollyrs_llvm_shim::ir::{Block, Module, Value};
 
 /// Fuses in all functions of the module, and takes the flag `contract` from what is left.
-pub fn expressions(module: LLVMModuleRef) {
-    // SAFETY: a live module; an instruction is replaced before it is erased, and a product is looked at only
-    // in its sum's block, so that no handle outlives its instruction.
-    unsafe {
-        let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
-        for f in functions(module) {
-            let mut block = LLVMGetFirstBasicBlock(f);
-            while !block.is_null() {
-                fuse_in(module, builder, block);
-                block = LLVMGetNextBasicBlock(block);
-            }
-        }
-        LLVMDisposeBuilder(builder);
+pub fn expressions(module: Module) {
+    let ir = Ir::new(module.context());
+    for block in functions(module).into_iter().flat_map(Value::blocks) {
+        fuse_in(module, &ir, block);
     }
 }
 
-unsafe fn fuse_in(module: LLVMModuleRef, builder: LLVMBuilderRef, block: LLVMBasicBlockRef) {
-    // SAFETY: the caller's promise of live values.
-    unsafe {
-        for sum in instructions(block) {
-            let opcode = LLVMGetInstructionOpcode(sum);
-            if !matches!(opcode, LLVMOpcode::LLVMFAdd | LLVMOpcode::LLVMFSub) || !contracts(sum) {
-                continue;
-            }
-            let [left, right] = [0, 1].map(|i| LLVMGetOperand(sum, i));
-            let minus = opcode == LLVMOpcode::LLVMFSub;
-            let (product, other) = match (is_product(left, block), is_product(right, block)) {
-                (true, _) => (left, right),
-                (false, true) => (right, left),
-                (false, false) => continue,
-            };
-            LLVMPositionBuilderBefore(builder, sum);
-            LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(sum));
-            let [mut a, b] = [0, 1].map(|i| LLVMGetOperand(product, i));
-            let mut other = other;
-            // x - a * b = fma(-a, b, x), a * b - x = fma(a, b, -x): negation is exact.
-            if minus && product == right {
-                a = LLVMBuildFNeg(builder, a, c"".as_ptr());
-            } else if minus {
-                other = LLVMBuildFNeg(builder, other, c"".as_ptr());
-            }
-            let mut ty = LLVMTypeOf(sum);
-            let id = LLVMLookupIntrinsicID(NAME.as_ptr().cast(), NAME.len());
-            let callee = LLVMGetIntrinsicDeclaration(module, id, &mut ty, 1);
-            let function = LLVMGlobalGetValueType(callee);
-            let call = LLVMBuildCall2(builder, function, callee, [a, b, other].as_mut_ptr(), 3, c"".as_ptr());
-            LLVMSetFastMathFlags(call, LLVMGetFastMathFlags(sum) & LLVMGetFastMathFlags(product));
-            LLVMReplaceAllUsesWith(sum, call);
-            LLVMInstructionEraseFromParent(sum);
-            LLVMInstructionEraseFromParent(product);
+fn fuse_in(module: Module, ir: &Ir, block: Block) {
+    for sum in block.instructions() {
+        let opcode = sum.opcode();
+        if !matches!(opcode, LLVMOpcode::LLVMFAdd | LLVMOpcode::LLVMFSub) || !contracts(sum) {
+            continue;
         }
-        for i in instructions(block) {
-            forbid_contraction(i);
+        let [left, right] = [0, 1].map(|i| sum.operand(i));
+        let minus = opcode == LLVMOpcode::LLVMFSub;
+        let (product, mut other) = match (is_product(left, block), is_product(right, block)) {
+            (true, _) => (left, right),
+            (false, true) => (right, left),
+            (false, false) => continue,
+        };
+        ir.before(sum);
+        let [mut a, b] = [0, 1].map(|i| product.operand(i));
+        // x - a * b = fma(-a, b, x), a * b - x = fma(a, b, -x): negation is exact.
+        if minus && product == right {
+            a = ir.fneg(a);
+        } else if minus {
+            other = ir.fneg(other);
+        }
+        let call = ir.call_function(module.intrinsic(NAME, &[sum.ty()]), &[a, b, other]);
+        call.set_fast_math_flags(sum.fast_math_flags() & product.fast_math_flags());
+        // SAFETY: a product is looked at only in its sum's block, behind which nobody asks for the two.
+        unsafe {
+            sum.replace(call);
+            product.erase();
         }
     }
+    block.instructions().into_iter().for_each(forbid_contraction);
 }
 
 const NAME: &str = "llvm.fmuladd";
 
-unsafe fn contracts(i: LLVMValueRef) -> bool {
-    // SAFETY: the caller's promise of a live instruction with fast-math flags.
-    unsafe { LLVMGetFastMathFlags(i) & LLVMFastMathAllowContract != 0 }
+fn contracts(i: Value) -> bool {
+    i.fast_math_flags() & LLVMFastMathAllowContract != 0
 }
 
 /// A product that only one instruction of the block uses, in a type that has fused instructions everywhere.
-unsafe fn is_product(v: LLVMValueRef, block: LLVMBasicBlockRef) -> bool {
-    // SAFETY: the caller's promise of a live value; a vector's element type is live with it.
-    unsafe {
-        if LLVMIsAInstruction(v).is_null() || LLVMGetInstructionOpcode(v) != LLVMOpcode::LLVMFMul {
-            return false;
-        }
-        let mut ty = LLVMTypeOf(v);
-        if LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMVectorTypeKind {
-            ty = LLVMGetElementType(ty);
-        }
-        let plain =
-            matches!(LLVMGetTypeKind(ty), LLVMTypeKind::LLVMFloatTypeKind | LLVMTypeKind::LLVMDoubleTypeKind);
-        let first = LLVMGetFirstUse(v);
-        plain
-            && contracts(v)
-            && LLVMGetInstructionParent(v) == block
-            && !first.is_null()
-            && LLVMGetNextUse(first).is_null()
-    }
+fn is_product(v: Value, block: Block) -> bool {
+    let ty = v.ty().vector().map_or(v.ty(), |(element, _)| element);
+    let plain = matches!(ty.kind(), LLVMTypeKind::LLVMFloatTypeKind | LLVMTypeKind::LLVMDoubleTypeKind);
+    v.opcode() == LLVMOpcode::LLVMFMul
+        && plain
+        && contracts(v)
+        && v.parent() == Some(block)
+        && v.is_used_once()
 }

@@ -10,7 +10,7 @@ mod sums;
 mod vectors;
 
 use crate::base::error::PluginError;
-use inkwell::llvm_sys::prelude::*;
+use pollyrs_llvm_shim::ir::Value;
 use pollyrs_llvm_shim::{Hoisting, Session};
 
 /// Local variables become values.
@@ -74,7 +74,7 @@ const MAX_ROTATED: u32 = 4000;
 const MAX_DIVIDED: u32 = 64;
 
 /// Canonicalises `f`, which means the same afterwards.
-pub fn canonicalise(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
+pub fn canonicalise(session: &Session, f: Value) -> Result<(), PluginError> {
     values(session, f)?;
     rewrite(session, f)?;
     session.mark_rows(f)?;
@@ -88,7 +88,7 @@ pub fn canonicalise(session: &Session, f: LLVMValueRef) -> Result<(), PluginErro
 /// blocks calls, and calls that may set `errno` pure. Until [`restore`], `clone` may write memory that the
 /// original does not, and its checks do nothing. Returns whether loads are taken for what their places held
 /// before loops ([`Session::assume_invariant_loads`]).
-pub fn flatten(session: &Session, clone: LLVMValueRef) -> Result<bool, PluginError> {
+pub fn flatten(session: &Session, clone: Value) -> Result<bool, PluginError> {
     rewrite(session, clone)?;
     session.assume_no_errors(clone)?;
     session.assume_no_errno(clone)?;
@@ -109,7 +109,7 @@ pub fn flatten(session: &Session, clone: LLVMValueRef) -> Result<bool, PluginErr
 }
 
 /// Makes the code that is left for the host mean again what it did.
-pub fn restore(session: &Session, clone: LLVMValueRef) -> Result<(), PluginError> {
+pub fn restore(session: &Session, clone: Value) -> Result<(), PluginError> {
     session.forget_origins(clone);
     session.restore_conditions(clone)?;
     session.restore_last(clone)?;
@@ -122,7 +122,7 @@ pub fn restore(session: &Session, clone: LLVMValueRef) -> Result<(), PluginError
 }
 
 /// Of `rows[0].size()`, first the table moves before the loop, then the row's ends.
-fn hoist_loads(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
+fn hoist_loads(session: &Session, f: Value) -> Result<(), PluginError> {
     let mut rounds = 0..MAX_HOISTED;
     for how in [Hoisting::Together, Hoisting::Any, Hoisting::Peeking] {
         while rounds.next().is_some() && session.hoist_loads(f, how)? {
@@ -133,7 +133,7 @@ fn hoist_loads(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
 }
 
 /// The cheap beginning: local variables are values, calls of known functions say what they do.
-pub fn values(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
+pub fn values(session: &Session, f: Value) -> Result<(), PluginError> {
     sums::split(session.module(), f);
     session.expand_complex_calls(f)?;
     session.split_sines(f)?;
@@ -158,7 +158,7 @@ pub fn values(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
 }
 
 /// Loops are rotated, and what is loaded in them is what a place holds.
-fn canonical_loops(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
+fn canonical_loops(session: &Session, f: Value) -> Result<(), PluginError> {
     session.run_passes(f, CANONICALISE)?;
     if session.rejoin_loads(f)? {
         session.run_passes(f, MERGE)?;
@@ -166,7 +166,7 @@ fn canonical_loops(session: &Session, f: LLVMValueRef) -> Result<(), PluginError
     Ok(())
 }
 
-fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
+fn rewrite(session: &Session, f: Value) -> Result<(), PluginError> {
     session.join_back_edges(f)?;
     canonical_loops(session, f)?;
     rewrite_tables(session, f)?;
@@ -188,7 +188,7 @@ fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
 /// A rewriting of loops that is made again, on what it and the passes behind it left, up to `most` times.
 fn repeated<E>(
     session: &Session,
-    f: LLVMValueRef,
+    f: Value,
     (most, passes): (u32, &str),
     rewriting: impl Fn() -> Result<bool, E>,
 ) -> Result<u32, PluginError>
@@ -204,7 +204,7 @@ where
 }
 
 /// Tables on the stack, and loops that are divided by what their first iterations do.
-fn rewrite_tables(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
+fn rewrite_tables(session: &Session, f: Value) -> Result<(), PluginError> {
     // Of loops that run an iteration where control comes to them.
     if session.hoist_arrays(f)? {
         session.drop_stack_saves(f)?;
@@ -221,7 +221,7 @@ fn rewrite_tables(session: &Session, f: LLVMValueRef) -> Result<(), PluginError>
 }
 
 /// Structures and pointers become values of their own.
-fn rewrite_structures(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
+fn rewrite_structures(session: &Session, f: Value) -> Result<(), PluginError> {
     repeated(session, f, (MAX_SEPARATED, FIELDS), || session.divide_assignments(f))?;
     if session.split_structures(f)? {
         session.run_passes(f, FIELDS)?;
@@ -236,7 +236,7 @@ fn rewrite_structures(session: &Session, f: LLVMValueRef) -> Result<(), PluginEr
 }
 
 /// Sizes, sides of grids, and pointers that change places.
-fn rewrite_sizes(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
+fn rewrite_sizes(session: &Session, f: Value) -> Result<(), PluginError> {
     repeated(session, f, (MAX_SEPARATED, LOOPS), || session.divide_sizes(f))?;
     // Before bodies are copied: what is loaded in each of them is loaded once.
     hoist_loads(session, f)?;
@@ -250,7 +250,7 @@ fn rewrite_sizes(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> 
 }
 
 /// What an iteration takes over from another one, counters, and rows that lie anywhere.
-fn rewrite_iterations(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
+fn rewrite_iterations(session: &Session, f: Value) -> Result<(), PluginError> {
     if session.join_ends(f)? {
         session.run_passes(f, UPDATED)?;
     }

@@ -19,9 +19,8 @@
 
 use crate::base::error::PluginError;
 use crate::ir::callgraph::calls;
-use crate::ir::instructions;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
+use crate::ir::is_call;
+use pollyrs_llvm_shim::ir::Value;
 use pollyrs_llvm_shim::{PlainLoop, Session, callee};
 use pollyrs_scop::{RejectReason, Rejection, Scop};
 
@@ -33,9 +32,9 @@ use pollyrs_scop::{RejectReason, Rejection, Scop};
 /// Analyses of `clone` live.
 pub fn without(
     session: &Session,
-    clone: LLVMValueRef,
+    clone: Value,
     least: u64,
-    lends: impl Fn(LLVMValueRef) -> bool,
+    lends: impl Fn(Value) -> bool,
 ) -> Result<Option<u64>, PluginError> {
     let mut work = 0u64;
     if calls(clone).filter_map(callee).any(lends) {
@@ -62,7 +61,7 @@ pub fn without(
 fn blocked(session: &Session, loops: &[PlainLoop]) -> Vec<bool> {
     let mut blocked = vec![false; loops.len()];
     for (at, l) in loops.iter().enumerate().rev() {
-        let calls = || l.blocks.iter().flat_map(|b| instructions(*b)).filter(|i| is_call(*i));
+        let calls = || l.blocks.iter().flat_map(|b| b.instructions()).filter(|i| is_call(*i));
         if blocked[at] || session.follows_links(l) || calls().any(|c| session.stays_a_call(c)) {
             blocked[at] = true;
             if let Some(parent) = l.parent {
@@ -73,36 +72,27 @@ fn blocked(session: &Session, loops: &[PlainLoop]) -> Vec<bool> {
     blocked
 }
 
-fn is_call(i: LLVMValueRef) -> bool {
-    // SAFETY: a live instruction.
-    unsafe { !LLVMIsACallInst(i).is_null() || !LLVMIsAInvokeInst(i).is_null() }
-}
-
 /// Copies and fillings in a loop become loops; those outside of loops are worth it beside other loops only.
 fn own_instructions(l: &PlainLoop) -> u64 {
-    let of = |i: LLVMValueRef| match callee_of(i) {
+    let of = |i: Value| match callee_of(i) {
         Some(f) if is_block_of_memory(f) => length(i),
         _ => 1,
     };
-    l.blocks.iter().flat_map(|b| instructions(*b)).fold(0, |sum: u64, i| sum.saturating_add(of(i)))
+    l.blocks.iter().flat_map(|b| b.instructions()).fold(0, |sum: u64, i| sum.saturating_add(of(i)))
 }
 
-fn callee_of(i: LLVMValueRef) -> Option<LLVMValueRef> {
+fn callee_of(i: Value) -> Option<Value> {
     if is_call(i) { callee(i) } else { None }
 }
 
-fn is_block_of_memory(f: LLVMValueRef) -> bool {
-    let name = crate::ir::name_of(f);
+fn is_block_of_memory(f: Value) -> bool {
+    let name = f.name();
     ["llvm.memcpy.", "llvm.memmove.", "llvm.memset."].iter().any(|stem| name.starts_with(stem))
 }
 
 /// Bytes that an intrinsic copies or fills, at most.
-fn length(call: LLVMValueRef) -> u64 {
-    // SAFETY: a live call of an intrinsic whose third argument is the length.
-    unsafe {
-        let length = LLVMIsAConstantInt(LLVMGetOperand(call, 2));
-        if length.is_null() { u64::MAX } else { LLVMConstIntGetZExtValue(length) }
-    }
+fn length(call: Value) -> u64 {
+    call.operand(2).constant_unsigned().unwrap_or(u64::MAX)
 }
 
 /// The reason for a SCoP in a function that was said to have no prospects, and would be missed if nobody

@@ -19,11 +19,10 @@
 
 use crate::ir;
 use crate::ir::callgraph::calls;
-use crate::ir::instructions;
 use crate::residency::library::{Argument, Library};
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMOpcode, LLVMTypeKind};
+use inkwell::llvm_sys::LLVMAtomicOrdering::{LLVMAtomicOrderingNotAtomic, LLVMAtomicOrderingUnordered};
+use inkwell::llvm_sys::LLVMOpcode;
+use pollyrs_llvm_shim::ir::Value;
 use pollyrs_llvm_shim::{self as shim, Session, Touch};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -40,7 +39,7 @@ pub struct Effects {
     /// Of each parameter: no copy of the pointer is left behind.
     pub forgets: Vec<bool>,
     /// Of global variables, by address, which is only looked up.
-    pub globals: BTreeMap<usize, Touch>,
+    pub globals: BTreeMap<Value, Touch>,
     /// Of any other memory that is not its own.
     pub other: Touch,
     /// Others may learn of the call, and read what was written before.
@@ -57,7 +56,7 @@ impl Effects {
     }
 
     /// Adds what is done through a pointer.
-    fn add(&mut self, pointer: LLVMValueRef, touch: Touch) {
+    fn add(&mut self, pointer: Value, touch: Touch) {
         if !touch.any() {
             return;
         }
@@ -70,7 +69,7 @@ impl Effects {
                     }
                     self.arguments[index] |= touch;
                 }
-                Owner::Global => *self.globals.entry(object as usize).or_default() |= touch,
+                Owner::Global => *self.globals.entry(object).or_default() |= touch,
                 Owner::Unknown => self.other |= touch,
             }
         }
@@ -85,23 +84,16 @@ enum Owner {
     Unknown,
 }
 
-fn owner(object: LLVMValueRef) -> Owner {
-    // SAFETY: a live value.
-    unsafe {
-        if !LLVMIsAArgument(object).is_null() {
-            let f = LLVMGetParamParent(object);
-            let index = (0..LLVMCountParams(f)).position(|i| LLVMGetParam(f, i) == object);
-            return index.map_or(Owner::Unknown, Owner::Parameter);
-        }
-        if !LLVMIsAGlobalVariable(object).is_null() {
-            return Owner::Global;
-        }
-        let own = !LLVMIsAAllocaInst(object).is_null()
-            || !LLVMIsAConstantPointerNull(object).is_null()
-            || LLVMIsUndef(object) != 0
-            || shim::is_new_memory(object);
-        if own { Owner::Nobody } else { Owner::Unknown }
+fn owner(object: Value) -> Owner {
+    if object.is_argument() {
+        return object.argument_index().map_or(Owner::Unknown, |index| Owner::Parameter(index as usize));
     }
+    if object.is_variable() {
+        return Owner::Global;
+    }
+    let own =
+        object.is_alloca() || object.is_null_pointer() || object.is_undef() || shim::is_new_memory(object);
+    if own { Owner::Nobody } else { Owner::Unknown }
 }
 
 /// Functions whose first argument's memory is gone: `free` and, of C++, `operator delete` and `delete[]`,
@@ -122,7 +114,7 @@ const FREEING: [&str; 9] = [
 pub struct Summaries<'s> {
     session: &'s Session,
     /// By function; `None` while it is under way.
-    known: RefCell<BTreeMap<usize, Option<Rc<Effects>>>>,
+    known: RefCell<BTreeMap<Value, Option<Rc<Effects>>>>,
 }
 
 impl<'s> Summaries<'s> {
@@ -131,7 +123,7 @@ impl<'s> Summaries<'s> {
     }
 
     /// What a call or an invoke may do, if more is known than its attributes say.
-    pub fn of_call(&self, call: LLVMValueRef) -> Option<Rc<Effects>> {
+    pub fn of_call(&self, call: Value) -> Option<Rc<Effects>> {
         let f = shim::callee(call)?;
         let facts = shim::call_facts(call);
         if facts.bundles {
@@ -140,30 +132,28 @@ impl<'s> Summaries<'s> {
         if shim::is_final(f) {
             return self.of(f);
         }
-        // SAFETY: a live function.
-        let declared = unsafe { LLVMIsDeclaration(f) != 0 };
-        let library = Library::of(&name_of(f)).filter(|_| declared && facts.builtin)?;
+        let declared = f.is_declaration();
+        let library = Library::of(&f.name()).filter(|_| declared && facts.builtin)?;
         of_library(&library, call).map(Rc::new)
     }
 
     /// Whether a call frees its argument: nobody may read there any more, whatever else it does. (A program
     /// may have an `operator delete` of its own, which may do anything but look at what is gone.)
-    pub fn frees(&self, call: LLVMValueRef) -> bool {
+    pub fn frees(&self, call: Value) -> bool {
         let Some(f) = shim::callee(call) else { return false };
         let facts = shim::call_facts(call);
-        // SAFETY: a live function.
-        let declared = unsafe { LLVMIsDeclaration(f) != 0 };
-        declared && facts.builtin && !facts.bundles && FREEING.contains(&name_of(f).as_str())
+        let declared = f.is_declaration();
+        declared && facts.builtin && !facts.bundles && FREEING.contains(&f.name().as_str())
     }
 
     /// Whether an exception may come out of a call of `f`, which has a body. `None`: `f` is under way.
-    pub fn throws(&self, f: LLVMValueRef) -> Option<bool> {
+    pub fn throws(&self, f: Value) -> Option<bool> {
         let effects = self.of(f)?;
         Some(if effects.anything { !shim::does_not_throw(f) } else { effects.throws })
     }
 
     /// Adds what an instruction does; of a call what `of_call` says, if given. False: anything.
-    pub fn add_to(&self, effects: &mut Effects, i: LLVMValueRef, of_call: Option<&Effects>) -> bool {
+    pub fn add_to(&self, effects: &mut Effects, i: Value, of_call: Option<&Effects>) -> bool {
         match of_call {
             Some(callee) => self.add_callee(effects, i, callee),
             None => self.add(effects, i),
@@ -172,30 +162,26 @@ impl<'s> Summaries<'s> {
     }
 
     /// Must be called before a function is rewritten that others may still ask for.
-    pub fn remember(&self, f: LLVMValueRef) {
-        // SAFETY: a live function.
-        let used = unsafe { !LLVMGetFirstUse(f).is_null() };
-        if used && shim::is_final(f) {
+    pub fn remember(&self, f: Value) {
+        if f.is_used() && shim::is_final(f) {
             self.of(f);
         }
     }
 
     /// `None`: the function is under way.
-    fn of(&self, f: LLVMValueRef) -> Option<Rc<Effects>> {
-        if let Some(known) = self.known.borrow().get(&(f as usize)) {
+    fn of(&self, f: Value) -> Option<Rc<Effects>> {
+        if let Some(known) = self.known.borrow().get(&f) {
             return known.clone();
         }
-        self.known.borrow_mut().insert(f as usize, None);
+        self.known.borrow_mut().insert(f, None);
         let effects = Rc::new(self.summarise(f).unwrap_or_else(Effects::anything));
-        self.known.borrow_mut().insert(f as usize, Some(Rc::clone(&effects)));
+        self.known.borrow_mut().insert(f, Some(Rc::clone(&effects)));
         Some(effects)
     }
 
     /// `None`: not understood.
-    fn summarise(&self, f: LLVMValueRef) -> Option<Effects> {
-        // SAFETY: a live function.
-        let variadic = unsafe { LLVMIsFunctionVarArg(LLVMGlobalGetValueType(f)) != 0 };
-        if variadic || ir::size(f) > MAX_INSTRUCTIONS {
+    fn summarise(&self, f: Value) -> Option<Effects> {
+        if f.value_type().is_variadic() || ir::size(f) > MAX_INSTRUCTIONS {
             return None;
         }
         let copy = self.session.clone_function(f).ok()?;
@@ -210,12 +196,10 @@ impl<'s> Summaries<'s> {
 
     /// Notes at the calls of a working copy which arguments are not captured: then alias analysis knows what
     /// stays the function's own.
-    pub fn note_captures(&self, f: LLVMValueRef) {
+    pub fn note_captures(&self, f: Value) {
         for call in calls(f) {
             let Some(effects) = self.of_call(call) else { continue };
-            // SAFETY: a live call.
-            let count = unsafe { LLVMGetNumArgOperands(call) };
-            for (index, _) in pointers(call, count) {
+            for (index, _) in pointers(call) {
                 if effects.forgets.get(index as usize) == Some(&true) {
                     shim::note_not_captured(call, index);
                 }
@@ -223,79 +207,58 @@ impl<'s> Summaries<'s> {
         }
     }
 
-    fn scan(&self, f: LLVMValueRef) -> Option<Effects> {
-        // SAFETY: a live function.
-        let parameters: Vec<LLVMValueRef> =
-            unsafe { (0..LLVMCountParams(f)).map(|i| LLVMGetParam(f, i)).collect() };
-        let forgets = parameters.into_iter().map(|p| is_pointer(p) && !shim::may_be_captured(p)).collect();
-        let mut effects = Effects { forgets, ..Effects::default() };
-        // SAFETY: a live function and its blocks and instructions.
-        unsafe {
-            let mut block = LLVMGetFirstBasicBlock(f);
-            while !block.is_null() {
-                for i in instructions(block) {
-                    self.add(&mut effects, i)?;
-                }
-                block = LLVMGetNextBasicBlock(block);
-            }
+    fn scan(&self, f: Value) -> Option<Effects> {
+        let forgets = f.params().into_iter().map(|p| p.ty().is_pointer() && !shim::may_be_captured(p));
+        let mut effects = Effects { forgets: forgets.collect(), ..Effects::default() };
+        for i in f.instructions() {
+            self.add(&mut effects, i)?;
         }
         Some(effects)
     }
 
     /// Adds what an instruction does. `None`: anything.
-    fn add(&self, effects: &mut Effects, i: LLVMValueRef) -> Option<()> {
-        // SAFETY: a live instruction, whose operands depend on its opcode.
-        unsafe {
-            match LLVMGetInstructionOpcode(i) {
-                LLVMOpcode::LLVMLoad if is_plain(i) => effects.add(LLVMGetOperand(i, 0), Touch::READ),
-                LLVMOpcode::LLVMStore if is_plain(i) => effects.add(LLVMGetOperand(i, 1), Touch::WRITE),
-                LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke => self.add_call(effects, i)?,
-                LLVMOpcode::LLVMResume | LLVMOpcode::LLVMCleanupRet | LLVMOpcode::LLVMCatchSwitch => {
-                    effects.throws = true;
-                }
-                LLVMOpcode::LLVMLoad
-                | LLVMOpcode::LLVMStore
-                | LLVMOpcode::LLVMFence
-                | LLVMOpcode::LLVMAtomicRMW
-                | LLVMOpcode::LLVMAtomicCmpXchg
-                | LLVMOpcode::LLVMVAArg
-                | LLVMOpcode::LLVMCallBr
-                | LLVMOpcode::LLVMIndirectBr => return None,
-                _ => {}
+    fn add(&self, effects: &mut Effects, i: Value) -> Option<()> {
+        match i.opcode() {
+            LLVMOpcode::LLVMLoad if is_plain(i) => effects.add(i.operand(0), Touch::READ),
+            LLVMOpcode::LLVMStore if is_plain(i) => effects.add(i.operand(1), Touch::WRITE),
+            LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke => self.add_call(effects, i)?,
+            LLVMOpcode::LLVMResume | LLVMOpcode::LLVMCleanupRet | LLVMOpcode::LLVMCatchSwitch => {
+                effects.throws = true;
             }
+            LLVMOpcode::LLVMLoad
+            | LLVMOpcode::LLVMStore
+            | LLVMOpcode::LLVMFence
+            | LLVMOpcode::LLVMAtomicRMW
+            | LLVMOpcode::LLVMAtomicCmpXchg
+            | LLVMOpcode::LLVMVAArg
+            | LLVMOpcode::LLVMCallBr
+            | LLVMOpcode::LLVMIndirectBr => return None,
+            _ => {}
         }
         Some(())
     }
 
-    fn add_call(&self, effects: &mut Effects, call: LLVMValueRef) -> Option<()> {
+    fn add_call(&self, effects: &mut Effects, call: Value) -> Option<()> {
         let facts = shim::call_facts(call);
-        // SAFETY: a live call.
-        let (count, caught) = unsafe {
-            (LLVMGetNumArgOperands(call), LLVMGetInstructionOpcode(call) == LLVMOpcode::LLVMInvoke)
-        };
         let Some(callee) = self.of_call(call) else {
             if !facts.no_sync {
                 return None;
             }
-            for (index, pointer) in pointers(call, count) {
+            for (index, pointer) in pointers(call) {
                 effects.add(pointer, shim::argument_effect(call, index).and(facts.arguments));
             }
             effects.other |= facts.other;
-            effects.throws |= !facts.no_throw && !caught;
+            effects.throws |= !facts.no_throw && !call.is_invoke();
             return Some(());
         };
         self.add_callee(effects, call, &callee)
     }
 
-    fn add_callee(&self, effects: &mut Effects, call: LLVMValueRef, callee: &Effects) -> Option<()> {
+    fn add_callee(&self, effects: &mut Effects, call: Value, callee: &Effects) -> Option<()> {
         if callee.anything {
             return None;
         }
-        // SAFETY: a live call.
-        let (count, caught) = unsafe {
-            (LLVMGetNumArgOperands(call), LLVMGetInstructionOpcode(call) == LLVMOpcode::LLVMInvoke)
-        };
-        for (index, pointer) in pointers(call, count) {
+        for (index, pointer) in pointers(call) {
             effects.add(pointer, callee.arguments.get(index as usize).copied().unwrap_or_default());
         }
         for (global, touch) in &callee.globals {
@@ -303,31 +266,20 @@ impl<'s> Summaries<'s> {
         }
         effects.other |= callee.other;
         effects.publishes |= callee.publishes;
-        effects.throws |= callee.throws && !shim::call_facts(call).no_throw && !caught;
+        effects.throws |= callee.throws && !shim::call_facts(call).no_throw && !call.is_invoke();
         Some(())
     }
 }
 
 /// The pointers that a call passes, with their numbers.
-pub fn pointers(call: LLVMValueRef, count: u32) -> impl Iterator<Item = (u32, LLVMValueRef)> {
-    // SAFETY: a live call with so many arguments.
-    let arguments = (0..count).map(move |index| (index, unsafe { LLVMGetOperand(call, index) }));
-    arguments.filter(|(_, v)| is_pointer(*v))
-}
-
-fn is_pointer(v: LLVMValueRef) -> bool {
-    // SAFETY: a live value.
-    unsafe { LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMTypeKind::LLVMPointerTypeKind }
+pub fn pointers(call: Value) -> impl Iterator<Item = (u32, Value)> {
+    (0..).zip(call.arguments()).filter(|(_, v)| v.ty().is_pointer())
 }
 
 /// `None`: a stream that may be anything.
-fn of_library(library: &Library, call: LLVMValueRef) -> Option<Effects> {
+fn of_library(library: &Library, call: Value) -> Option<Effects> {
     let mut effects = Effects { publishes: library.publishes, ..Effects::default() };
-    // SAFETY: a live call.
-    let count = unsafe { LLVMGetNumArgOperands(call) };
-    for index in 0..count as usize {
-        // SAFETY: as above.
-        let argument = unsafe { LLVMGetOperand(call, index as u32) };
+    for (index, argument) in call.arguments().into_iter().enumerate() {
         effects.forgets.push(library.forgets);
         effects.arguments.push(match library.argument(index) {
             Argument::Plain => Touch::NONE,
@@ -340,38 +292,15 @@ fn of_library(library: &Library, call: LLVMValueRef) -> Option<Effects> {
 }
 
 /// A load of the C library's variable.
-fn is_standard_stream(v: LLVMValueRef) -> bool {
-    // SAFETY: a live value, and its operand where it is a load.
-    unsafe {
-        if LLVMIsALoadInst(v).is_null() {
-            return false;
-        }
-        let from = LLVMGetOperand(v, 0);
-        !LLVMIsAGlobalVariable(from).is_null()
-            && LLVMIsDeclaration(from) != 0
-            && ["stdout", "stderr"].contains(&name_of(from).as_str())
+fn is_standard_stream(v: Value) -> bool {
+    v.is_load() && {
+        let from = v.operand(0);
+        from.is_variable() && from.is_declaration() && ["stdout", "stderr"].contains(&from.name().as_str())
     }
 }
 
-/// Neither volatile nor ordered.
-fn is_plain(access: LLVMValueRef) -> bool {
-    // SAFETY: a live load or store.
-    unsafe {
-        let ordering = LLVMGetOrdering(access);
-        LLVMGetVolatile(access) == 0
-            && matches!(
-                ordering,
-                LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic
-                    | LLVMAtomicOrdering::LLVMAtomicOrderingUnordered
-            )
-    }
-}
-
-fn name_of(v: LLVMValueRef) -> String {
-    let mut len = 0;
-    // SAFETY: a live value; LLVM returns pointer and length of its name.
-    unsafe {
-        let p = LLVMGetValueName2(v, &mut len);
-        String::from_utf8_lossy(std::slice::from_raw_parts(p.cast::<u8>(), len)).into_owned()
-    }
+/// A load or store that is neither volatile nor ordered.
+fn is_plain(access: Value) -> bool {
+    !access.is_volatile()
+        && matches!(access.ordering(), LLVMAtomicOrderingNotAtomic | LLVMAtomicOrderingUnordered)
 }

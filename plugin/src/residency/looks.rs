@@ -16,13 +16,10 @@
 //! part.
 
 use crate::residency::END;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::target::{LLVMGetModuleDataLayout, LLVMStoreSizeOfType};
-use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMOpcode, LLVMTypeKind};
+use inkwell::llvm_sys::LLVMTypeKind;
 use pollyrs_codegen_ptx::{Release, Strip};
-use pollyrs_llvm_shim::ir::Value;
-use pollyrs_llvm_shim::{Analyses, Regions, ScevExpr, ScevHandleRaw, ScevKind};
+use pollyrs_llvm_shim::ir::{Block, Value};
+use pollyrs_llvm_shim::{Analyses, Regions, ScevExpr, ScevHandle, ScevKind};
 use std::collections::BTreeMap;
 
 /// A part of a block: its number, and that of the part of it.
@@ -122,20 +119,17 @@ impl Found {
 /// What a loop reads by a load: its address in the first iteration, how far it goes in each, and how often.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Range {
-    start: ScevHandleRaw,
-    step: ScevHandleRaw,
-    times: ScevHandleRaw,
+    start: ScevHandle,
+    step: ScevHandle,
+    times: ScevHandle,
     bytes: u64,
 }
 
 impl Range {
     /// Of a load for which [`is_look`] holds, in a loop that is entered from `preheader`.
-    pub fn of(analyses: &Analyses<'_>, load: LLVMValueRef, preheader: LLVMBasicBlockRef) -> Option<Range> {
-        // SAFETY: a live load of a function.
-        let (pointer, block) = unsafe { (LLVMGetOperand(load, 0), LLVMGetInstructionParent(load)) };
-        let l = analyses.innermost_loop(block)?;
-        // SAFETY: a live block, which ends in a branch.
-        let end = unsafe { LLVMGetBasicBlockTerminator(preheader) };
+    pub fn of(analyses: &Analyses<'_>, load: Value, preheader: Block) -> Option<Range> {
+        let (pointer, l) = (load.accessed()?, analyses.innermost_loop(load.block())?);
+        let end = preheader.end();
         if analyses.loop_data(l)?.preheader != Some(preheader) {
             return None;
         }
@@ -143,7 +137,7 @@ impl Range {
         let ScevKind::AddRec { loop_id, operands } = &address.kind else { return None };
         let [start, step] = &operands[..] else { return None };
         let times = analyses.backedge_taken_count(l);
-        let safe = |scev: &ScevExpr| scev.handle != 0 && analyses.can_expand(scev.handle, end);
+        let safe = |scev: &ScevExpr| !scev.handle.is_none() && analyses.can_expand(scev.handle, end);
         let known = *loop_id == l && start.is_pointer && step.bits == 64 && (1..=64).contains(&times.bits);
         (known && safe(start) && safe(step) && safe(&times)).then(|| Range {
             start: start.handle,
@@ -154,54 +148,36 @@ impl Range {
     }
 
     /// Computed in front of the loop.
-    pub fn expand(&self, analyses: &Analyses<'_>, before: LLVMValueRef, regions: &Regions) -> Option<Strip> {
-        // SAFETY: a live instruction.
-        let before = unsafe { Value::new(before) };
+    pub fn expand(&self, analyses: &Analyses<'_>, before: Value, regions: &Regions) -> Option<Strip> {
         let value = |scev| analyses.expand(scev, before, regions);
         let (start, step, times) = (value(self.start)?, value(self.step)?, value(self.times)?);
         Some(Strip { start, step, times, bytes: self.bytes })
     }
 }
 
-fn bytes_of(load: LLVMValueRef) -> u64 {
-    // SAFETY: a live load of a module, of a type with a size.
-    unsafe {
-        let module = LLVMGetGlobalParent(LLVMGetBasicBlockParent(LLVMGetInstructionParent(load)));
-        LLVMStoreSizeOfType(LLVMGetModuleDataLayout(module), LLVMTypeOf(load))
-    }
+fn bytes_of(load: Value) -> u64 {
+    load.block().function().module().store_size(load.ty())
 }
 
 /// Bytes of the widest look.
 const WIDEST: u64 = 64;
 
 /// Whether an instruction is a plain load or store of a few bytes, whose address is known where it stands.
-pub fn is_look(instruction: LLVMValueRef) -> bool {
-    // SAFETY: a live instruction of a module.
-    unsafe {
-        let (value, pointer) = match LLVMGetInstructionOpcode(instruction) {
-            LLVMOpcode::LLVMLoad => (instruction, LLVMGetOperand(instruction, 0)),
-            LLVMOpcode::LLVMStore => (LLVMGetOperand(instruction, 0), LLVMGetOperand(instruction, 1)),
-            _ => return false,
-        };
-        if LLVMGetVolatile(instruction) != 0
-            || LLVMGetOrdering(instruction) != LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic
-        {
-            return false;
-        }
-        let (ty, pointer) = (LLVMTypeOf(value), LLVMTypeOf(pointer));
-        let plain = matches!(
-            LLVMGetTypeKind(ty),
-            LLVMTypeKind::LLVMIntegerTypeKind
-                | LLVMTypeKind::LLVMHalfTypeKind
-                | LLVMTypeKind::LLVMFloatTypeKind
-                | LLVMTypeKind::LLVMDoubleTypeKind
-                | LLVMTypeKind::LLVMPointerTypeKind
-                | LLVMTypeKind::LLVMVectorTypeKind
-        );
-        if !plain || LLVMGetPointerAddressSpace(pointer) != 0 {
-            return false;
-        }
-        let module = LLVMGetGlobalParent(LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction)));
-        (1..=WIDEST).contains(&LLVMStoreSizeOfType(LLVMGetModuleDataLayout(module), ty))
-    }
+pub fn is_look(instruction: Value) -> bool {
+    let Some(pointer) = instruction.accessed().filter(|_| instruction.is_simple_access()) else {
+        return false;
+    };
+    let ty = if instruction.is_store() { instruction.operand(0).ty() } else { instruction.ty() };
+    let plain = matches!(
+        ty.kind(),
+        LLVMTypeKind::LLVMIntegerTypeKind
+            | LLVMTypeKind::LLVMHalfTypeKind
+            | LLVMTypeKind::LLVMFloatTypeKind
+            | LLVMTypeKind::LLVMDoubleTypeKind
+            | LLVMTypeKind::LLVMPointerTypeKind
+            | LLVMTypeKind::LLVMVectorTypeKind
+    );
+    plain
+        && pointer.ty().address_space() == Some(0)
+        && (1..=WIDEST).contains(&instruction.block().function().module().store_size(ty))
 }

@@ -34,13 +34,14 @@ pub mod effects;
 mod library;
 mod looks;
 
-use crate::ir::instructions;
+use crate::ir::is_call;
 use crate::residency::effects::{Effects, Summaries, pointers};
 use crate::residency::looks::{Found, Range};
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
-use pollyrs_codegen_ptx::{ALL_OBJECTS, Borrowing, MAX_OBJECTS, Release};
+use inkwell::llvm_sys::LLVMOpcode;
+use pollyrs_codegen_ptx::{
+    self as codegen, ALL_OBJECTS, Borrowing, MAX_OBJECTS, Release, host_block, host_value,
+};
+use pollyrs_llvm_shim::ir::{Block, Value};
 use pollyrs_llvm_shim::{self as shim, Analyses, Regions, Touch};
 use pollyrs_scop::{ArrayId, ArrayKind, Scop};
 use std::collections::{BTreeMap, BTreeSet};
@@ -80,8 +81,8 @@ impl Plan {
 
 /// A call that gets the hold.
 pub struct Lend {
-    pub call: LLVMValueRef,
-    pub callee: LLVMValueRef,
+    pub call: Value,
+    pub callee: Value,
     /// For each object of the callee's, this function's that it may be part of.
     pub known: Vec<u32>,
 }
@@ -98,13 +99,13 @@ pub struct Borrower {
 /// Where a function's object comes from.
 enum Source {
     Parameter(u32),
-    Global(LLVMValueRef),
+    Global(Value),
     /// Nobody else's, or not known.
     Own,
 }
 
 /// The functions of a module that were searched so far and can work with a caller's hold.
-pub type Borrowers = BTreeMap<usize, Rc<Borrower>>;
+pub type Borrowers = BTreeMap<Value, Rc<Borrower>>;
 
 /// What a plan is made from.
 pub struct Request<'a> {
@@ -112,21 +113,20 @@ pub struct Request<'a> {
     pub summaries: &'a Summaries<'a>,
     pub borrowers: &'a Borrowers,
     /// The function whose working copy is looked at, if callers may lend it their holds.
-    pub borrows: Option<LLVMValueRef>,
+    pub borrows: Option<Value>,
 }
 
 impl Request<'_> {
     /// What a function that works with its caller's hold does outside of its SCoPs.
-    fn host_of(&self, callee: LLVMValueRef) -> Option<&Effects> {
-        self.borrowers.get(&(callee as usize)).map(|borrower| &borrower.host)
+    fn host_of(&self, callee: Value) -> Option<&Effects> {
+        self.borrowers.get(&callee).map(|borrower| &borrower.host)
     }
 }
 
 /// `None`: nothing could stay. `scops` are those of the function.
 pub fn plan(request: &Request<'_>, scops: &[&Scop]) -> Option<Plan> {
     let analyses = request.analyses;
-    let inside: BTreeSet<usize> =
-        scops.iter().flat_map(|s| s.region.blocks.iter().map(|b| b.address())).collect();
+    let inside: BTreeSet<Block> = scops.iter().flat_map(|s| codegen::blocks(s)).collect();
     let calls = lent_calls(request, &inside);
     let cfg = Cfg::new(analyses, inside, &calls);
     // A first look that costs nothing: does a SCoP run after a SCoP?
@@ -162,31 +162,26 @@ pub fn plan(request: &Request<'_>, scops: &[&Scop]) -> Option<Plan> {
     Some(Plan { masks, releases, ranges, lends, borrows: borrower, own })
 }
 
-fn source(object: LLVMValueRef) -> Source {
-    // SAFETY: a live value.
-    unsafe {
-        if !LLVMIsAArgument(object).is_null() {
-            let f = LLVMGetParamParent(object);
-            let index = (0..LLVMCountParams(f)).find(|i| LLVMGetParam(f, *i) == object);
-            return index.map_or(Source::Own, Source::Parameter);
-        }
-        if LLVMIsAGlobalVariable(object).is_null() { Source::Own } else { Source::Global(object) }
+fn source(object: Value) -> Source {
+    if object.is_argument() {
+        return object.argument_index().map_or(Source::Own, Source::Parameter);
     }
+    if object.is_variable() { Source::Global(object) } else { Source::Own }
 }
 
 /// Calls of functions that can work with this function's hold, and these.
-fn lent_calls(request: &Request<'_>, inside: &BTreeSet<usize>) -> Vec<(LLVMValueRef, LLVMValueRef)> {
+fn lent_calls(request: &Request<'_>, inside: &BTreeSet<Block>) -> Vec<(Value, Value)> {
     if request.borrowers.is_empty() {
         return Vec::new();
     }
     let analyses = request.analyses;
-    let blocks = analyses.reverse_postorder().iter().filter(|b| !inside.contains(&(**b as usize)));
-    let calls = blocks.flat_map(|b| instructions(*b)).filter_map(|call| {
+    let blocks = analyses.reverse_postorder().iter().filter(|b| !inside.contains(&**b));
+    let calls = blocks.flat_map(|b| b.instructions()).filter_map(|call| {
         if !is_call(call) {
             return None;
         }
         let callee = shim::callee(call)?;
-        let borrower = request.borrowers.get(&(callee as usize))?;
+        let borrower = request.borrowers.get(&callee)?;
         let stays = !shim::call_facts(call).bundles && (!borrower.throws || catches(analyses, call));
         stays.then_some((call, callee))
     });
@@ -194,24 +189,15 @@ fn lent_calls(request: &Request<'_>, inside: &BTreeSet<usize>) -> Vec<(LLVMValue
 }
 
 /// No exception of the call's ends the activation.
-fn catches(analyses: &Analyses<'_>, call: LLVMValueRef) -> bool {
-    // SAFETY: a live call.
-    let opcode = unsafe { LLVMGetInstructionOpcode(call) };
-    opcode == LLVMOpcode::LLVMInvoke
-        || shim::call_facts(call).no_throw
-        || shim::does_not_throw(analyses.function())
+fn catches(analyses: &Analyses<'_>, call: Value) -> bool {
+    call.is_invoke() || shim::call_facts(call).no_throw || shim::does_not_throw(analyses.function())
 }
 
 /// What the callee's objects are to this function; new objects get the next numbers.
-fn lend(
-    request: &Request<'_>,
-    call: LLVMValueRef,
-    callee: LLVMValueRef,
-    objects: &mut Vec<LLVMValueRef>,
-) -> Lend {
+fn lend(request: &Request<'_>, call: Value, callee: Value, objects: &mut Vec<Value>) -> Lend {
     let analyses = request.analyses;
-    let sources = request.borrowers.get(&(callee as usize)).map_or(&[][..], |b| &b.objects);
-    let mut of = |pointer: LLVMValueRef| {
+    let sources = request.borrowers.get(&callee).map_or(&[][..], |b| &b.objects);
+    let mut of = |pointer: Value| {
         let all = analyses.underlying_objects(pointer);
         let known = !all.is_empty() && all.iter().all(|v| computed_once(analyses, *v));
         if known { all.into_iter().fold(0, |mask, v| mask | number(objects, v)) } else { 0 }
@@ -219,8 +205,7 @@ fn lend(
     let mut known: Vec<u32> = sources
         .iter()
         .map(|source| match source {
-            // SAFETY: a live call of a function with that parameter.
-            Source::Parameter(index) => of(unsafe { LLVMGetOperand(call, *index) }),
+            Source::Parameter(index) => of(call.operand(*index)),
             Source::Global(global) => of(*global),
             Source::Own => 0,
         })
@@ -234,7 +219,7 @@ fn lend(
 }
 
 /// The bit of an object, which gets the next number if it has none.
-fn number(objects: &mut Vec<LLVMValueRef>, object: LLVMValueRef) -> u32 {
+fn number(objects: &mut Vec<Value>, object: Value) -> u32 {
     bit(objects.iter().position(|o| *o == object).unwrap_or_else(|| {
         objects.push(object);
         objects.len() - 1
@@ -242,11 +227,11 @@ fn number(objects: &mut Vec<LLVMValueRef>, object: LLVMValueRef) -> u32 {
 }
 
 /// The arrays of a SCoP that may be held; new objects get the next numbers.
-fn masks(analyses: &Analyses<'_>, scop: &Scop, objects: &mut Vec<LLVMValueRef>) -> BTreeMap<ArrayId, u32> {
+fn masks(analyses: &Analyses<'_>, scop: &Scop, objects: &mut Vec<Value>) -> BTreeMap<ArrayId, u32> {
     let mut masks = BTreeMap::new();
     for (i, array) in scop.arrays.iter().enumerate() {
         let ArrayKind::Memory { base } = array.kind else { continue };
-        let own = analyses.underlying_objects(base.address() as LLVMValueRef);
+        let own = analyses.underlying_objects(host_value(base));
         if own.is_empty() || !own.iter().all(|v| computed_once(analyses, *v)) {
             continue;
         }
@@ -261,59 +246,40 @@ fn bit(number: usize) -> u32 {
     1 << number.min(MAX_OBJECTS - 1)
 }
 
-fn computed_once(analyses: &Analyses<'_>, v: LLVMValueRef) -> bool {
-    // SAFETY: live values.
-    unsafe {
-        if LLVMGetTypeKind(LLVMTypeOf(v)) != LLVMTypeKind::LLVMPointerTypeKind {
-            return false;
-        }
-        if LLVMIsAInstruction(v).is_null() {
-            return true;
-        }
-        analyses.innermost_loop(LLVMGetInstructionParent(v)).is_none()
-    }
+fn computed_once(analyses: &Analyses<'_>, v: Value) -> bool {
+    v.ty().is_pointer()
+        && (!v.is_instruction() || v.parent().is_some_and(|b| analyses.innermost_loop(b).is_none()))
 }
 
-/// What is needed of the control flow graph. Blocks are keys by address; everything that leaves this module
-/// is in block order.
+/// What is needed of the control flow graph. Blocks are keys; everything that leaves this module is in block
+/// order.
 struct Cfg {
-    blocks: Vec<LLVMBasicBlockRef>,
-    successors: BTreeMap<usize, Vec<usize>>,
+    blocks: Vec<Block>,
+    successors: BTreeMap<Block, Vec<Block>>,
     /// Blocks of SCoPs.
-    inside: BTreeSet<usize>,
+    inside: BTreeSet<Block>,
     /// Error blocks that are connected again later, and what only they lead to.
-    cut: BTreeSet<usize>,
+    cut: BTreeSet<Block>,
     /// Where the releases of a block's loop without SCoPs go: the preheader.
-    hoisted: BTreeMap<usize, LLVMBasicBlockRef>,
+    hoisted: BTreeMap<Block, Block>,
 }
 
 impl Cfg {
-    fn new(analyses: &Analyses<'_>, inside: BTreeSet<usize>, calls: &[(LLVMValueRef, LLVMValueRef)]) -> Cfg {
-        let (mut blocks, mut successors) = (Vec::new(), BTreeMap::new());
-        // SAFETY: a live function and its blocks.
-        unsafe {
-            let mut block = LLVMGetFirstBasicBlock(analyses.function());
-            while !block.is_null() {
-                blocks.push(block);
-                let terminator = LLVMGetBasicBlockTerminator(block);
-                let n = if terminator.is_null() { 0 } else { LLVMGetNumSuccessors(terminator) };
-                let next = (0..n).map(|i| LLVMGetSuccessor(terminator, i) as usize).collect();
-                successors.insert(block as usize, next);
-                block = LLVMGetNextBasicBlock(block);
-            }
-        }
-        let reachable: BTreeSet<usize> = analyses.reverse_postorder().iter().map(|b| *b as usize).collect();
-        let cut = blocks.iter().map(|b| *b as usize).filter(|b| !reachable.contains(b)).collect();
+    fn new(analyses: &Analyses<'_>, inside: BTreeSet<Block>, calls: &[(Value, Value)]) -> Cfg {
+        let blocks = analyses.function().blocks();
+        let successors = blocks.iter().map(|b| (*b, b.successors())).collect();
+        let reachable: BTreeSet<Block> = analyses.reverse_postorder().iter().copied().collect();
+        let cut = blocks.iter().copied().filter(|b| !reachable.contains(b)).collect();
         let mut hoisted = BTreeMap::new();
         // Outer loops come first and win.
         for l in analyses.loops() {
-            let calls = |block: usize| calls.iter().any(|(call, _)| block_of(*call) == block);
-            let free = l.blocks.iter().all(|b| !inside.contains(&(*b as usize)) && !calls(*b as usize));
-            let Some(preheader) = l.preheader.filter(|p| free && !inside.contains(&(*p as usize))) else {
+            let calls = |block: Block| calls.iter().any(|(call, _)| block_of(*call) == block);
+            let free = l.blocks.iter().all(|b| !inside.contains(b) && !calls(*b));
+            let Some(preheader) = l.preheader.filter(|p| free && !inside.contains(p)) else {
                 continue;
             };
             for b in &l.blocks {
-                hoisted.entry(*b as usize).or_insert(preheader);
+                hoisted.entry(*b).or_insert(preheader);
             }
         }
         Cfg { blocks, successors, inside, cut, hoisted }
@@ -323,12 +289,12 @@ impl Cfg {
     fn after(
         &self,
         scops: &[&Scop],
-        calls: &[(LLVMValueRef, LLVMValueRef)],
-        barriers: &BTreeSet<usize>,
-    ) -> BTreeSet<usize> {
+        calls: &[(Value, Value)],
+        barriers: &BTreeSet<Block>,
+    ) -> BTreeSet<Block> {
         let mut reached = BTreeSet::new();
-        let mut work: Vec<usize> = scops.iter().map(|s| s.region.exit.address()).collect();
-        let next = |block| self.successors.get(&block).into_iter().flatten();
+        let mut work: Vec<Block> = scops.iter().filter_map(|s| host_block(s.region.exit)).collect();
+        let next = |block| self.successors.get(&block).into_iter().flatten().copied();
         work.extend(calls.iter().flat_map(|(call, _)| next(block_of(*call))));
         while let Some(block) = work.pop() {
             if reached.insert(block) && !barriers.contains(&block) {
@@ -339,15 +305,10 @@ impl Cfg {
     }
 
     /// Whether a SCoP, or a call that gets the hold, can run after another, or itself.
-    fn meets(
-        &self,
-        scops: &[&Scop],
-        calls: &[(LLVMValueRef, LLVMValueRef)],
-        barriers: &BTreeSet<usize>,
-    ) -> bool {
+    fn meets(&self, scops: &[&Scop], calls: &[(Value, Value)], barriers: &BTreeSet<Block>) -> bool {
         let after = self.after(scops, calls, barriers);
-        let blocks: Vec<usize> = calls.iter().map(|(call, _)| block_of(*call)).collect();
-        scops.iter().any(|s| after.contains(&s.region.entry.address()))
+        let blocks: Vec<Block> = calls.iter().map(|(call, _)| block_of(*call)).collect();
+        scops.iter().filter_map(|s| host_block(s.region.entry)).any(|b| after.contains(&b))
             || blocks.iter().enumerate().any(|(i, b)| after.contains(b) || blocks[..i].contains(b))
     }
 }
@@ -360,19 +321,18 @@ const END: usize = usize::MAX;
 fn releases(
     request: &Request<'_>,
     cfg: &Cfg,
-    objects: &[LLVMValueRef],
+    objects: &[Value],
     scops: &[&Scop],
     mut host: Option<&mut Effects>,
 ) -> Vec<(Release, Option<Range>)> {
-    let calls: Vec<(LLVMValueRef, LLVMValueRef)> = lent_calls(request, &cfg.inside);
+    let calls: Vec<(Value, Value)> = lent_calls(request, &cfg.inside);
     let mut after = cfg.after(scops, &calls, &BTreeSet::new());
     after.extend(calls.iter().map(|(call, _)| block_of(*call)));
-    let number: BTreeMap<usize, usize> =
-        cfg.blocks.iter().enumerate().map(|(i, b)| (*b as usize, i)).collect();
+    let number: BTreeMap<Block, usize> = cfg.blocks.iter().enumerate().map(|(i, b)| (*b, i)).collect();
     let mut found = Found::default();
     let analyses = request.analyses;
     for (i, block) in cfg.blocks.iter().enumerate() {
-        let key = *block as usize;
+        let key = *block;
         let cut = cfg.cut.contains(&key);
         if cfg.inside.contains(&key) || !(cut || host.is_some() || after.contains(&key)) {
             continue;
@@ -380,7 +340,7 @@ fn releases(
         // A release serves a block up to the next call that gets the hold, or that frees an object: what is
         // dead there may be in use before.
         let mut parts = 0;
-        for instruction in instructions(*block) {
+        for instruction in block.instructions() {
             if exits(instruction) {
                 found.add((i, END), Release::all(instruction));
                 continue;
@@ -404,14 +364,10 @@ fn releases(
             if !touches {
                 continue;
             }
-            let end = |b: LLVMBasicBlockRef| {
-                // SAFETY: a live block, which ends in a branch.
-                unsafe { LLVMGetBasicBlockTerminator(b) }
-            };
             match cfg.hoisted.get(&key) {
                 Some(to) => {
-                    let at = (number[&(*to as usize)], END);
-                    let release = Release { read, write, ..Release::none(end(*to)) };
+                    let at = (number[to], END);
+                    let release = Release { read, write, ..Release::none(to.end()) };
                     let reads = write == 0 && looks::is_look(instruction);
                     match reads.then(|| Range::of(analyses, instruction, *to)).flatten() {
                         Some(range) => found.range(at, release, range),
@@ -431,24 +387,18 @@ fn releases(
 /// The object that an instruction frees, if it is one and has a bit of its own. Arrays that lie in no other
 /// are dead behind it: an activation computes the object once, so that all of them lie in the memory that is
 /// freed.
-fn freed(request: &Request<'_>, instruction: LLVMValueRef, objects: &[LLVMValueRef]) -> u32 {
+fn freed(request: &Request<'_>, instruction: Value, objects: &[Value]) -> u32 {
     if !is_call(instruction) || !request.summaries.frees(instruction) {
         return 0;
     }
-    // SAFETY: a live call with an argument.
-    let all = request.analyses.underlying_objects(unsafe { LLVMGetOperand(instruction, 0) });
+    let all = request.analyses.underlying_objects(instruction.operand(0));
     let [object] = all[..] else { return 0 };
     let number = objects.iter().position(|o| *o == object);
     number.filter(|n| *n < MAX_OBJECTS - 1).map_or(0, bit)
 }
 
 /// The objects that an instruction may read and write; all of them where it may do anything.
-fn effect(
-    request: &Request<'_>,
-    instruction: LLVMValueRef,
-    lent: Option<LLVMValueRef>,
-    objects: &[LLVMValueRef],
-) -> (u32, u32) {
+fn effect(request: &Request<'_>, instruction: Value, lent: Option<Value>, objects: &[Value]) -> (u32, u32) {
     let analyses = request.analyses;
     let (mut read, mut write) = (0, 0);
     let summary = match lent.and_then(|callee| request.host_of(callee)) {
@@ -479,27 +429,19 @@ fn effect(
 }
 
 /// What a call with a summary does to an object.
-fn call_effect(
-    analyses: &Analyses<'_>,
-    call: LLVMValueRef,
-    effects: &Effects,
-    object: LLVMValueRef,
-) -> Touch {
+fn call_effect(analyses: &Analyses<'_>, call: Value, effects: &Effects, object: Value) -> Touch {
     // A `restrict` argument is known to others: to those that called this function.
-    // SAFETY: a live value.
-    let private = unsafe { !LLVMIsAAllocaInst(object).is_null() } || shim::is_new_memory(object);
+    let private = object.is_alloca() || shim::is_new_memory(object);
     let possible = analyses.touches(call, object);
     let published = effects.publishes && (possible.any() || !private);
     // Without what alias analysis says a summary would have to know what escaped.
     let mut touch = effects.other;
     for (global, by) in &effects.globals {
-        if analyses.may_alias(*global as LLVMValueRef, object) {
+        if analyses.may_alias(*global, object) {
             touch |= *by;
         }
     }
-    // SAFETY: a live call.
-    let count = unsafe { LLVMGetNumArgOperands(call) };
-    for (index, pointer) in pointers(call, count) {
+    for (index, pointer) in pointers(call) {
         let by = effects.arguments.get(index as usize).copied().unwrap_or_default();
         if by.any() && analyses.may_alias(pointer, object) {
             touch |= by;
@@ -510,17 +452,9 @@ fn call_effect(
     touch
 }
 
-fn is_call(instruction: LLVMValueRef) -> bool {
-    // SAFETY: a live instruction.
-    let opcode = unsafe { LLVMGetInstructionOpcode(instruction) };
-    matches!(opcode, LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke)
-}
-
-fn touches_memory(instruction: LLVMValueRef) -> bool {
-    // SAFETY: a live instruction.
-    let opcode = unsafe { LLVMGetInstructionOpcode(instruction) };
+fn touches_memory(instruction: Value) -> bool {
     matches!(
-        opcode,
+        instruction.opcode(),
         LLVMOpcode::LLVMCall
             | LLVMOpcode::LLVMInvoke
             | LLVMOpcode::LLVMLoad
@@ -532,19 +466,15 @@ fn touches_memory(instruction: LLVMValueRef) -> bool {
 }
 
 /// Ends the activation.
-fn exits(instruction: LLVMValueRef) -> bool {
-    // SAFETY: a live instruction.
-    match unsafe { LLVMGetInstructionOpcode(instruction) } {
+fn exits(instruction: Value) -> bool {
+    match instruction.opcode() {
         LLVMOpcode::LLVMRet | LLVMOpcode::LLVMResume => true,
-        // SAFETY: as above; without a successor it unwinds to the caller.
-        LLVMOpcode::LLVMCleanupRet | LLVMOpcode::LLVMCatchSwitch => unsafe {
-            LLVMGetNumSuccessors(instruction) == 0
-        },
+        // Without a successor it unwinds to the caller.
+        LLVMOpcode::LLVMCleanupRet | LLVMOpcode::LLVMCatchSwitch => instruction.successor_count() == 0,
         _ => false,
     }
 }
 
-fn block_of(instruction: LLVMValueRef) -> usize {
-    // SAFETY: a live instruction.
-    unsafe { LLVMGetInstructionParent(instruction) as usize }
+fn block_of(instruction: Value) -> Block {
+    instruction.block()
 }

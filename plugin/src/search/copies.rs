@@ -14,7 +14,7 @@ use crate::base::stage::Stage;
 use crate::run::Run;
 use crate::search::Wish;
 use crate::switches::has_loop_that_is_on;
-use inkwell::llvm_sys::prelude::LLVMBasicBlockRef;
+use pollyrs_codegen_ptx::blocks;
 use pollyrs_llvm_shim::Analyses;
 use pollyrs_scop::Scop;
 use std::collections::BTreeSet;
@@ -27,8 +27,8 @@ pub fn among(run: &Run<'_>, analyses: &Analyses<'_>, scops: &[Scop], wish: &Wish
     }
     let forms = run.forms.borrow();
     let is_copy = |scop: &Scop| {
-        let blocks: Vec<_> = scop.region.blocks.iter().map(|b| b.address() as LLVMBasicBlockRef).collect();
-        let of_origin = run.session.origin(&blocks).and_then(|f| forms.get(&(f as usize)));
+        let blocks: Vec<_> = blocks(scop).collect();
+        let of_origin = run.session.origin(&blocks).and_then(|f| forms.get(&f));
         of_origin.is_some_and(|known| known.contains(&scop.form()))
     };
     let copies: BTreeSet<usize> = (0..scops.len()).filter(|at| is_copy(&scops[*at])).collect();
@@ -44,6 +44,6 @@ pub fn form_of(scop: &Scop, wish: &Wish<'_>) -> Option<String> {
 /// A SCoP of this form has gone through all stages.
 pub fn note(run: &Run<'_>, wish: &Wish<'_>, form: Option<String>) {
     if let (Some(f), Some(form)) = (wish.called, form) {
-        run.forms.borrow_mut().entry(f as usize).or_default().insert(form);
+        run.forms.borrow_mut().entry(f).or_default().insert(form);
     }
 }

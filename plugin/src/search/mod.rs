@@ -20,11 +20,12 @@ use crate::compiled::Compiled;
 use crate::pipeline::tuned;
 use crate::run::Run;
 use crate::switches::{self, Switch};
-use inkwell::llvm_sys::prelude::LLVMValueRef;
+use pollyrs_codegen_ptx::{blocks, host_block};
 use pollyrs_isl::DimType;
+use pollyrs_llvm_shim::ir::{Block, Value};
 use pollyrs_llvm_shim::{Analyses, LoopData};
 use pollyrs_schedule as schedule;
-use pollyrs_scop::{Location, RejectReason, Rejection, Scop};
+use pollyrs_scop::{Location, RejectReason, Rejection, Scop, ValueHandle};
 use pollyrs_scop_detect::{self as detect, Detection, Wanted};
 use std::collections::BTreeSet;
 use tracing::debug;
@@ -34,7 +35,7 @@ pub struct Wish<'a> {
     /// Nothing is too small.
     pub on: bool,
     /// The function, if others call it, and may have copies of its SCoPs.
-    pub called: Option<LLVMValueRef>,
+    pub called: Option<Value>,
     /// Whether arrays of SCoPs can stay on the device.
     pub stays: &'a dyn Fn(&[&Scop]) -> bool,
 }
@@ -51,7 +52,7 @@ pub fn search(
     let mut detect_options = run.detect_options();
     let mut found: Vec<(Place, Compiled)> = Vec::new();
     let mut refused: Vec<Rejection> = Vec::new();
-    let mut divided: Vec<(Place, BTreeSet<usize>)> = Vec::new();
+    let mut divided: Vec<(Place, BTreeSet<ValueHandle>)> = Vec::new();
     loop {
         let detection = detected.take().unwrap_or_else(|| {
             let detection = Phase::Detection.time(|| detect::detect(analyses, &detect_options));
@@ -66,11 +67,11 @@ pub fn search(
             continue;
         }
         // A part of a region comes where the region came; parts of parts are listed last.
-        let place = |at: usize, block: usize| {
+        let place = |at: usize, block: ValueHandle| {
             let whole = divided.iter().rev().find(|(_, blocks)| blocks.contains(&block));
             whole.map_or(Vec::new(), |(place, _)| place.clone()).into_iter().chain([at]).collect::<Place>()
         };
-        found.extend(round.compiled.into_iter().map(|(at, c)| (place(at, c.scop.region.entry.address()), c)));
+        found.extend(round.compiled.into_iter().map(|(at, c)| (place(at, c.scop.region.entry), c)));
         let large = round.seen.iter().filter(|b| b.divides());
         let large =
             large.filter_map(|b| Some((place(b.at, *b.region.blocks.first()?), b.region.blocks.clone())));
@@ -156,7 +157,7 @@ fn search_once(
         let (function, mut location) = (scop.function.clone(), scop.location.clone());
         let (ctx, before) = (scop.ctx.clone(), scop.ctx.operations());
         let hidden = counted_stores && scop.stores_in_subregion_loop();
-        let (blocks, loops) = (scop.region.blocks.iter().map(|b| b.address()).collect(), scop.loops.len());
+        let (blocks, loops) = (scop.region.blocks.iter().copied().collect(), scop.loops.len());
         let beside = several_nests(analyses, &scop);
         let dims = scop.statements.iter().filter_map(|s| s.domain.dim(DimType::Set).ok());
         let depth = dims.max().unwrap_or(0);
@@ -212,8 +213,8 @@ fn search_once(
 
 /// Whether a SCoP has more than one outermost loop.
 fn several_nests(analyses: &Analyses<'_>, scop: &Scop) -> bool {
-    let inside: BTreeSet<usize> = scop.region.blocks.iter().map(|b| b.address()).collect();
-    let is_inside = |l: &LoopData| inside.contains(&(l.header as usize));
+    let inside: BTreeSet<Block> = blocks(scop).collect();
+    let is_inside = |l: &LoopData| inside.contains(&l.header);
     let loops = analyses.loops();
     let outermost = |l: &&LoopData| is_inside(l) && !l.parent.is_some_and(|p| is_inside(&loops[p.0]));
     loops.iter().filter(outermost).count() > 1
@@ -234,13 +235,13 @@ fn fuses_apart(run: &Run<'_>, scop: &Scop) -> bool {
 
 /// What is said of a SCoP's loops, or of those around it, and of which loop. One that is off is enough.
 fn switch_of(analyses: &Analyses<'_>, scop: &Scop) -> Option<(Switch, Option<Location>)> {
-    let inside: BTreeSet<usize> = scop.region.blocks.iter().map(|b| b.address()).collect();
-    let entry = scop.region.entry.address();
+    let inside: BTreeSet<Block> = blocks(scop).collect();
+    let entry = host_block(scop.region.entry);
     // Loops with a part in the region are in it, or around it.
     let loops = analyses
         .loops()
         .iter()
-        .filter(|l| inside.contains(&(l.header as usize)) || l.blocks.iter().any(|b| *b as usize == entry));
+        .filter(|l| inside.contains(&l.header) || l.blocks.iter().any(|b| Some(*b) == entry));
     let said = loops.filter_map(|l| Some((switches::of_latch(l.latch?)?, l.location.clone())));
     let (switch, at) = said.min_by_key(|(switch, _)| *switch)?;
     Some((switch, at.map(|l| Location { file: l.file, line: l.line, column: l.column })))

@@ -17,6 +17,8 @@
 //! loop runs it more often than the large one.
 
 use crate::compiled::Compiled;
+use pollyrs_codegen_ptx::{blocks, host_block, host_value};
+use pollyrs_llvm_shim::ir::{Block, Value};
 use pollyrs_llvm_shim::{Analyses, LoopId};
 use pollyrs_schedule as schedule;
 use pollyrs_scop::{ArrayKind, RejectReason, Scop};
@@ -47,8 +49,8 @@ pub fn in_turn(
 
 /// Whether all loops of a SCoP were calls that copy or fill memory.
 fn moves_only(analyses: &Analyses<'_>, scop: &Scop) -> bool {
-    let inside: BTreeSet<usize> = scop.region.blocks.iter().map(|b| b.address()).collect();
-    let mut loops = analyses.loops().iter().filter(|l| inside.contains(&(l.header as usize)));
+    let inside: BTreeSet<Block> = blocks(scop).collect();
+    let mut loops = analyses.loops().iter().filter(|l| inside.contains(&l.header));
     loops.all(|l| l.moves)
 }
 
@@ -67,12 +69,12 @@ pub fn accompanies<'c>(
 
 /// The loops around a SCoP.
 fn enclosing(analyses: &Analyses<'_>, scop: &Scop) -> BTreeSet<LoopId> {
-    let inside: BTreeSet<usize> = scop.region.blocks.iter().map(|b| b.address()).collect();
+    let inside: BTreeSet<Block> = blocks(scop).collect();
     let mut all = BTreeSet::new();
-    let mut next = analyses.innermost_loop(scop.region.entry.address() as _);
+    let mut next = host_block(scop.region.entry).and_then(|entry| analyses.innermost_loop(entry));
     while let Some(l) = next {
         let data = &analyses.loops()[l.0];
-        if !inside.contains(&(data.header as usize)) {
+        if !inside.contains(&data.header) {
             all.insert(l);
         }
         next = data.parent;
@@ -81,12 +83,12 @@ fn enclosing(analyses: &Analyses<'_>, scop: &Scop) -> BTreeSet<LoopId> {
 }
 
 /// What the arrays of a SCoP may be part of. Only compared, never listed: addresses decide no order.
-fn objects(analyses: &Analyses<'_>, scop: &Scop) -> BTreeSet<usize> {
+fn objects(analyses: &Analyses<'_>, scop: &Scop) -> BTreeSet<Value> {
     let bases = scop.arrays.iter().filter_map(|a| match a.kind {
         ArrayKind::Memory { base } => Some(base),
         _ => None,
     });
-    bases.flat_map(|b| analyses.underlying_objects(b.address() as _)).map(|o| o as usize).collect()
+    bases.flat_map(|b| analyses.underlying_objects(host_value(b))).collect()
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use crate::base::found::WIDE_BOUND;
 use crate::base::ir::{self, Op, Value};
 use crate::base::place::Place;
 use pollyrs_delinearize::Polynomial;
-use pollyrs_llvm_shim::{ScevExpr, ScevKind};
+use pollyrs_llvm_shim::{ScevExpr, ScevHandle, ScevKind};
 
 /// A sum is `by` times a remainder, and the rest.
 struct Taken {
@@ -159,7 +159,7 @@ impl Builder<'_> {
         let found = self.remainder(ops)?;
         let (mut rest, integers): (Vec<ScevExpr>, Vec<ScevExpr>) =
             ops.iter().cloned().partition(|o| o.is_pointer);
-        let mut terms: Vec<(usize, i64)> = integers.iter().map(|o| (o.handle, 1)).collect();
+        let mut terms: Vec<(ScevHandle, i64)> = integers.iter().map(|o| (o.handle, 1)).collect();
         terms.push((found.remainder.handle, found.by.checked_neg()?));
         let others = self.given.an.sum(&terms);
         let fewer = quotients(&others) < integers.iter().map(quotients).sum();

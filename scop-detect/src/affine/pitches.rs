@@ -17,7 +17,7 @@ use crate::base::ir::{self, Op, Value};
 use crate::base::place::Place;
 use pollyrs_delinearize::{Polynomial, Symbol};
 use pollyrs_isl as isl;
-use pollyrs_llvm_shim::{ScevExpr, ScevKind};
+use pollyrs_llvm_shim::{ScevExpr, ScevHandle, ScevKind};
 use pollyrs_scop::{AssumptionKind, RejectReason};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -88,7 +88,7 @@ impl Builder<'_> {
 
     /// The place in memory that a parameter was loaded from before the region: an address and a distance in
     /// bytes.
-    fn loaded_from(&self, e: &ScevExpr) -> Option<(usize, i64)> {
+    fn loaded_from(&self, e: &ScevExpr) -> Option<(ScevHandle, i64)> {
         let ScevKind::Unknown(mut v) = e.kind else { return None };
         // A load under a condition.
         if ir::opcode(v) == Some(Op::LLVMPHI) {

@@ -2,7 +2,6 @@
 
 use crate::base::fail::Fail;
 use crate::base::ir::{self, Block, Op, Value};
-use inkwell::llvm_sys::prelude::LLVMTypeRef;
 use pollyrs_llvm_shim::{Analyses, LoopId, source_name};
 use pollyrs_scop::RejectReason;
 
@@ -14,7 +13,7 @@ const DEPTH: u32 = 6;
 
 /// Why a value of type `ty` at `v` stays on the host: with the variable that has it, or the array that it is
 /// stored to.
-pub(crate) fn type_reason(ty: LLVMTypeRef, v: Value) -> RejectReason {
+pub(crate) fn type_reason(ty: ir::Type, v: Value) -> RejectReason {
     let mut object = if ir::is_void(v) { ir::address(v).and_then(source_name) } else { source_name(v) };
     let mut at = v;
     for _ in 0..TO_A_NAME {

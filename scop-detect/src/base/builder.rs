@@ -16,7 +16,7 @@ use crate::base::region::Candidate;
 use isl::{DimType, PwAff, Set, Space};
 use pollyrs_delinearize::{Known, Residue};
 use pollyrs_isl as isl;
-use pollyrs_llvm_shim::{Analyses, LoopId, ScevExpr, ScevKind, source_name};
+use pollyrs_llvm_shim::{Analyses, LoopId, ScevExpr, ScevHandle, ScevKind, source_name};
 use pollyrs_scop::{ArrayId, Assumption, AssumptionKind, ProductRange};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -92,12 +92,12 @@ pub(crate) struct Found {
 #[derive(Default)]
 pub(crate) struct Memo {
     /// Sums whose instructions do not wrap, and some that may, by the handle of the expression.
-    pub unwrapped: BTreeMap<usize, bool>,
+    pub unwrapped: BTreeMap<ScevHandle, bool>,
     /// Sums whose ranges were found before: see [`crate::affine::ranges`].
     pub known_ranges: Vec<KnownRange>,
     /// Expressions that are made of numbers that may be any, and some that aren't, by handle: see
     /// [`crate::affine::any_numbers`].
-    pub any_numbers: BTreeMap<usize, bool>,
+    pub any_numbers: BTreeMap<ScevHandle, bool>,
     /// Quotients that no few cases cover: see [`crate::affine::remainders`].
     pub uncovered_quotients: Vec<Uncovered>,
 }
@@ -329,7 +329,7 @@ impl<'a> Builder<'a> {
         counters.next().filter(|_| counters.next().is_none())
     }
 
-    fn counter_phi(&self, header: Block, handle: usize) -> Option<Value> {
+    fn counter_phi(&self, header: Block, handle: ScevHandle) -> Option<Value> {
         ir::instructions(header).into_iter().take_while(|i| ir::opcode(*i) == Some(ir::Op::LLVMPHI)).find(
             |p| {
                 !ir::is_pointer(*p)

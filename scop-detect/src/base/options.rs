@@ -1,7 +1,9 @@
 //! Limits of the search, and what an earlier one has found.
 
+use crate::base::ir::handle_of_block;
 use crate::base::region::Candidate;
 use pollyrs_delinearize::Known;
+use pollyrs_scop::ValueHandle;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -27,7 +29,7 @@ pub struct DetectOptions {
 /// A SCoP of an earlier search in the same function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Before {
-    pub blocks: BTreeSet<usize>,
+    pub blocks: BTreeSet<ValueHandle>,
     pub wanted: Wanted,
 }
 
@@ -45,7 +47,7 @@ pub enum Wanted {
 impl Before {
     /// Whether the search must leave a region of these blocks alone.
     pub(crate) fn forbids(&self, c: &Candidate) -> bool {
-        let inside = c.blocks.iter().filter(|b| self.blocks.contains(&(**b as usize))).count();
+        let inside = c.blocks.iter().filter(|b| self.blocks.contains(&handle_of_block(**b))).count();
         match self.wanted {
             Wanted::Nothing => inside > 0,
             Wanted::Half if c.joined => 2 * inside > self.blocks.len(),

@@ -182,7 +182,7 @@ impl Builder<'_> {
         if !self.given.an.dominates(exiting, latch) || self.given.an.innermost_loop(exiting) != Some(l) {
             return Err(several_exits(self.given.an, l, exiting));
         }
-        let inst = ir::terminator(exiting).unwrap_or(std::ptr::null_mut());
+        let inst = exiting.end();
         if ir::branch_condition(exiting).is_none() {
             return Err(Fail::new(terminator_reason(inst), exiting));
         }

@@ -322,7 +322,7 @@ impl Builder<'_> {
                 [only] => only,
                 _ => {
                     self.product_fits(&factors, place)?;
-                    let handles: Vec<usize> = factors.iter().map(|i| self.params[*i].scev.handle).collect();
+                    let handles: Vec<_> = factors.iter().map(|i| self.params[*i].scev.handle).collect();
                     let product = self.given.an.product(&handles);
                     self.param(&product)?
                 }

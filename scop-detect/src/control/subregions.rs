@@ -219,20 +219,19 @@ impl Builder<'_> {
                 domain
             };
             let mut place = Place::new(outside, domain, None);
-            let bound =
-                match headed {
-                    Some(l) => match self.bound(l, &place)? {
-                        None if self.is_counted_by_data(l) => {
-                            self.found.wide_loops.insert(l);
-                            let most = self.constant(i128::from(WIDE_BOUND), &place);
-                            Some(most.map_err(|s| {
-                                s.fail(b as Value, |_| RejectReason::LoopExits { blocker: None })
-                            })?)
-                        }
-                        bound => bound,
-                    },
-                    None => None,
-                };
+            let bound = match headed {
+                Some(l) => match self.bound(l, &place)? {
+                    None if self.is_counted_by_data(l) => {
+                        self.found.wide_loops.insert(l);
+                        let most = self.constant(i128::from(WIDE_BOUND), &place);
+                        Some(most.map_err(|s| {
+                            s.fail(b.as_value(), |_| RejectReason::LoopExits { blocker: None })
+                        })?)
+                    }
+                    bound => bound,
+                },
+                None => None,
+            };
             if let (Some(l), Some(count)) = (headed, bound) {
                 let dim = place.loops.len();
                 let domain = place.domain.add_dims(DimType::Set, 1)?;
@@ -324,7 +323,7 @@ impl Builder<'_> {
         for (i, a) in statement.accesses.iter().enumerate() {
             if let (Some(w), AccessValue::Instruction(v)) = (&a.within, a.value)
                 && w.is_function()
-                && let Some(b) = ir::parent(v.address() as Value)
+                && let Some(b) = ir::parent(ir::value(v))
             {
                 at.push((i, b));
             }
@@ -332,7 +331,8 @@ impl Builder<'_> {
         let mut certain = Vec::new();
         for (i, _) in &at {
             let a = &statement.accesses[*i];
-            let kept = |a: &Access| matches!(a.value, AccessValue::Instruction(v) if ir::is_kept(v.address() as Value));
+            let kept =
+                |a: &Access| matches!(a.value, AccessValue::Instruction(v) if ir::is_kept(ir::value(v)));
             if kept(a) {
                 continue;
             }
@@ -344,7 +344,7 @@ impl Builder<'_> {
                     touching.insert(*b);
                     // A flattened store keeps what is there where its condition does not hold.
                     let may = matches!(o.value, AccessValue::Instruction(v)
-                        if ir::is_conditional_store(v.address() as Value));
+                        if ir::is_conditional_store(ir::value(v)));
                     if o.kind != AccessKind::Read && !may {
                         storing.insert(*b);
                     }

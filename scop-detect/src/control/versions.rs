@@ -21,7 +21,7 @@
 use crate::base::builder::Builder;
 use crate::base::fail::{Fail, Stop};
 use crate::base::ir::{self, Block, Op, Pred, Value};
-use pollyrs_llvm_shim::{ScevExpr, ScevKind};
+use pollyrs_llvm_shim::{ScevExpr, ScevHandle, ScevKind};
 use pollyrs_scop::AssumptionKind;
 use std::collections::BTreeSet;
 
@@ -166,7 +166,7 @@ impl Builder<'_> {
     }
 
     /// The values in the steps and products of an expression, or in all of it.
-    fn strides(&self, e: &ScevExpr, all: bool, depth: u32, found: &mut BTreeSet<usize>) {
+    fn strides(&self, e: &ScevExpr, all: bool, depth: u32, found: &mut BTreeSet<ScevHandle>) {
         if depth == 0 {
             return;
         }

@@ -218,7 +218,7 @@ impl Builder<'_> {
             drafts[*d].statement.accesses[*a].place = Some(place);
         }
         let ArrayKind::Memory { base } = array.kind else { return Ok(None) };
-        self.found.appended.push(Appended { array: id, base: base.address() as Value, count, step });
+        self.found.appended.push(Appended { array: id, base: ir::value(base), count, step });
         Ok(Some(()))
     }
 

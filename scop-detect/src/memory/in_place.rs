@@ -18,7 +18,7 @@
 //! `out[i] = a[i] + a[i - 1]` is not: `{ S0[i] -> S0[i + 1] }` would carry a value.
 
 use crate::base::builder::Builder;
-use crate::base::ir::Value;
+use crate::base::ir::{self, Value};
 use isl::{DimType, Set, UnionMap};
 use pollyrs_isl as isl;
 use pollyrs_scop::*;
@@ -85,7 +85,7 @@ impl Builder<'_> {
         let counts = |a: &&Access| match (loads, a.value) {
             (None, _) => true,
             (Some(all), AccessValue::Instruction(v)) => {
-                a.kind == AccessKind::Read && all.contains(&(v.address() as Value))
+                a.kind == AccessKind::Read && all.contains(&ir::value(v))
             }
             (Some(_), _) => false,
         };
@@ -133,7 +133,7 @@ impl Builder<'_> {
     /// is said of one block only.
     fn reads_come_first(&self, early: &Touching<'_>, late: &Touching<'_>) -> bool {
         let position = |a: &&Access| match a.value {
-            AccessValue::Instruction(v) => Some(self.given.cfg.position(v.address() as Value)),
+            AccessValue::Instruction(v) => Some(self.given.cfg.position(ir::value(v))),
             _ => None,
         };
         let places = |of: &[&Access]| of.iter().map(position).collect::<Option<Vec<_>>>();

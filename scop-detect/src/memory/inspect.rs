@@ -239,7 +239,7 @@ impl Builder<'_> {
             let mut found: Option<(ArrayId, Set)> = None;
             for (domain, a) in accesses() {
                 let AccessValue::Instruction(v) = a.value else { continue };
-                let load = v.address() as Value;
+                let load = ir::value(v);
                 if !i.loads.contains(&load) {
                     continue;
                 }

@@ -155,7 +155,7 @@ impl Builder<'_> {
 
 pub(crate) fn instruction(a: &Access) -> Option<Value> {
     match a.value {
-        AccessValue::Instruction(v) => Some(v.address() as Value),
+        AccessValue::Instruction(v) => Some(ir::value(v)),
         _ => None,
     }
 }

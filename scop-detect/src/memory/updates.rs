@@ -21,7 +21,6 @@ use crate::base::found::{Draft, FoundUpdate};
 use crate::base::ir::{self, Block, Op, Value, flags, handle, identity};
 use crate::memory::accesses::base_of;
 use inkwell::llvm_sys::LLVMFastMathAllowReassoc;
-use inkwell::llvm_sys::core::*;
 use pollyrs_scop::{AccessKind, AccessValue, Array, ArrayId, ElemType, RejectReason, Update, UpdateOp};
 use std::collections::BTreeSet;
 
@@ -46,8 +45,7 @@ impl Builder<'_> {
         let (block, address, new) = (ir::parent(store)?, ir::address(store)?, ir::operand(store, 0));
         let elem = ir::elem_type(ir::type_of(new))?;
         let wide = matches!(elem, ElemType::Int(32 | 64) | ElemType::F32 | ElemType::F64);
-        // SAFETY: a store.
-        if !wide || unsafe { LLVMGetAlignment(store) } < elem.bytes() {
+        if !wide || store.alignment() < elem.bytes() {
             return None;
         }
         let mut c = Chain::default();
@@ -242,7 +240,7 @@ impl Builder<'_> {
         for d in drafts.iter_mut() {
             for a in d.statement.accesses.iter().filter(|a| a.kind != AccessKind::Read) {
                 let AccessValue::Instruction(v) = a.value else { continue };
-                let store = v.address() as Value;
+                let store = ir::value(v);
                 if let Some(found) = self
                     .found
                     .updates
@@ -266,7 +264,7 @@ impl Builder<'_> {
                 all.filter(|(_, a)| a.array == ArrayId(id))
             };
             let ops: BTreeSet<Option<UpdateOp>> = own().map(|(s, a)| s.update_of(a).map(|u| u.op)).collect();
-            let store = || own().find_map(|(s, a)| s.update_of(a).map(|u| u.store.address() as Value));
+            let store = || own().find_map(|(s, a)| s.update_of(a).map(|u| ir::value(u.store)));
             if ops.len() < 2 { None } else { store() }
         })
     }

@@ -22,7 +22,8 @@ fn param(p: &ParamEntry) -> Param {
         name: p.name.clone(),
         display: p.display.clone(),
         bits: p.bits,
-        scev: ScevHandle(p.scev.handle),
+        // SAFETY: an expression of these analyses.
+        scev: unsafe { ScevHandle::new(p.scev.handle.address()) },
         inspected: p.inspected,
     }
 }
@@ -260,13 +261,13 @@ impl Builder<'_> {
     /// types. (Parts of one allocation are such a pair, too.)
     fn alias_checks(&self, drafts: &[Draft], arrays: &[Array]) -> Vec<(ArrayId, ArrayId)> {
         let base = |a: usize| match arrays[a].kind {
-            ArrayKind::Memory { base } => Some(base.address() as Value),
+            ArrayKind::Memory { base } => Some(ir::value(base)),
             _ => None,
         };
         let mut touching: Vec<Vec<(Value, bool)>> = vec![Vec::new(); arrays.len()];
         for a in drafts.iter().flat_map(|d| &d.statement.accesses) {
             if let AccessValue::Instruction(v) = a.value {
-                touching[a.array.0].push((v.address() as Value, a.kind != AccessKind::Read));
+                touching[a.array.0].push((ir::value(v), a.kind != AccessKind::Read));
             }
         }
         let mut pairs = Vec::new();
@@ -447,7 +448,7 @@ fn stores(drafts: &[Draft], arrays: &[Array]) -> Vec<(ArrayId, Value, Value)> {
     let accesses = drafts.iter().flat_map(|d| &d.statement.accesses).filter(|a| a.kind != AccessKind::Read);
     let store = |a: &Access| match (&arrays[a.array.0].kind, &a.value) {
         (ArrayKind::Memory { base }, AccessValue::Instruction(v)) => {
-            Some((a.array, base.address() as Value, v.address() as Value))
+            Some((a.array, ir::value(*base), ir::value(*v)))
         }
         _ => None,
     };

@@ -39,8 +39,7 @@
 //! # Example
 //! `s += A[i] * B[i]` with `-ffast-math`: value `A[i] * B[i]`, update `[fadd]`, identity -0.0, commutative.
 
-use crate::base::ir::{self, Op, Value};
-use inkwell::llvm_sys::core::*;
+use crate::base::ir::{self, Op, Value, flags};
 use inkwell::llvm_sys::{
     LLVMFastMathAllowReassoc, LLVMFastMathNoInfs, LLVMFastMathNoNaNs, LLVMFastMathNoSignedZeros,
     LLVMIntPredicate, LLVMRealPredicate,
@@ -143,7 +142,7 @@ fn total_through(
         return None;
     }
     let in_order = |all: &[Value]| -> Vec<ValueHandle> {
-        let handles = s.body.iter().filter(|b| all.contains(&(b.address() as Value)));
+        let handles = s.body.iter().filter(|b| all.contains(&ir::value(**b)));
         handles.copied().collect()
     };
     needs.extend(&found.instructions);
@@ -231,7 +230,7 @@ pub fn running_total(scop: &Scop) -> isl::Result<Option<String>> {
 /// The value that an access reads.
 fn loaded(a: &Access) -> Option<Value> {
     match a.value {
-        AccessValue::Instruction(v) | AccessValue::ScalarRead(v) => Some(v.address() as Value),
+        AccessValue::Instruction(v) | AccessValue::ScalarRead(v) => Some(ir::value(v)),
         AccessValue::ScalarWrite(_) => None,
     }
 }
@@ -239,8 +238,8 @@ fn loaded(a: &Access) -> Option<Value> {
 /// The value that an access writes.
 fn stored(a: &Access) -> Option<Value> {
     match a.value {
-        AccessValue::Instruction(v) => Some(ir::operand(v.address() as Value, 0)),
-        AccessValue::ScalarWrite(v) => Some(v.address() as Value),
+        AccessValue::Instruction(v) => Some(ir::operand(ir::value(v), 0)),
+        AccessValue::ScalarWrite(v) => Some(ir::value(v)),
         AccessValue::ScalarRead(_) => None,
     }
 }
@@ -324,7 +323,7 @@ fn update(
         .flatten()
         .collect();
     for i in &s.body {
-        let i_value = i.address() as Value;
+        let i_value = ir::value(*i);
         if found.instructions.contains(&i_value) || moves.contains(i) {
             continue;
         }
@@ -332,10 +331,9 @@ fn update(
             return None;
         }
     }
-    let stores = moves.iter().filter(|v| ir::opcode(v.address() as Value) == Some(Op::LLVMStore));
-    let mut values =
-        std::iter::once(found.value).chain(companions.iter().map(|c| c.cell.value.address() as Value));
-    if stores.into_iter().any(|v| inner.contains(&ir::operand(v.address() as Value, 1)))
+    let stores = moves.iter().filter(|v| ir::opcode(ir::value(**v)) == Some(Op::LLVMStore));
+    let mut values = std::iter::once(found.value).chain(companions.iter().map(|c| ir::value(c.cell.value)));
+    if stores.into_iter().any(|v| inner.contains(&ir::operand(ir::value(*v), 1)))
         || values.any(|v| inner.contains(&v))
     {
         return None;
@@ -343,14 +341,14 @@ fn update(
     for (n, a) in s.accesses.iter().enumerate() {
         if let AccessValue::ScalarWrite(v) = a.value
             && !own(n)
-            && inner.contains(&(v.address() as Value))
+            && inner.contains(&ir::value(v))
         {
             return None;
         }
     }
     let handles = found.instructions.iter().map(|i| ir::handle(*i));
     let (stores, loads): (Vec<_>, Vec<_>) =
-        moves.iter().copied().partition(|v| ir::opcode(v.address() as Value) == Some(Op::LLVMStore));
+        moves.iter().copied().partition(|v| ir::opcode(ir::value(*v)) == Some(Op::LLVMStore));
     let whole = loads.into_iter().chain(handles).chain(stores).collect();
     Some(Reduction {
         read,
@@ -403,8 +401,7 @@ fn companions(
         let Some((value, condition)) = taken(new, kept, choice, (main.value, old)) else { continue };
         // Cells of one value are the same in each part if they begin with the same.
         let same = value == main.value;
-        // SAFETY: live values.
-        let (constant, none) = unsafe { (LLVMIsConstant(value) != 0, LLVMConstNull(ir::type_of(value))) };
+        let (constant, none) = (value.is_constant(), value.ty().zero());
         if constant || value == kept {
             continue;
         }
@@ -458,8 +455,7 @@ fn compared(compare: Value, (value, old): (Value, Value)) -> Option<(bool, Optio
         _ => return None,
     };
     let (greater, unsigned) = if op == Op::LLVMICmp {
-        // SAFETY: an `icmp`.
-        match unsafe { LLVMGetICmpPredicate(compare) } {
+        match compare.icmp_predicate() {
             LLVMIntSGT | LLVMIntSGE => (true, Some(false)),
             LLVMIntSLT | LLVMIntSLE => (false, Some(false)),
             LLVMIntUGT | LLVMIntUGE => (true, Some(true)),
@@ -470,8 +466,7 @@ fn compared(compare: Value, (value, old): (Value, Value)) -> Option<(bool, Optio
         if flags(compare) & LLVMFastMathNoNaNs == 0 {
             return None;
         }
-        // SAFETY: an `fcmp`.
-        match unsafe { LLVMGetFCmpPredicate(compare) } {
+        match compare.fcmp_predicate() {
             LLVMRealOGT | LLVMRealOGE | LLVMRealUGT | LLVMRealUGE => (true, None),
             LLVMRealOLT | LLVMRealOLE | LLVMRealULT | LLVMRealULE => (false, None),
             _ => return None,
@@ -509,10 +504,8 @@ pub(crate) fn chosen_together(a: Value, b: Value) -> bool {
 /// How `new` comes from `old`.
 fn operation(new: Value, old: Value) -> Option<Operation> {
     let ty = ir::type_of(new);
-    // SAFETY: constants of the value's type, which the match arms know to be an integer or a floating-point
-    // type.
-    let (int, all_ones, real) =
-        unsafe { (|v: u64| LLVMConstInt(ty, v, 0), || LLVMConstAllOnes(ty), |v: f64| LLVMConstReal(ty, v)) };
+    // The match arms know whether it is a type of integers or of floating-point numbers.
+    let (int, all_ones, real) = (|v: u64| ty.int(v, false), || ty.all_ones(), |v: f64| ty.real(v));
     let two = |a: Value, b: Value| match (a == old, b == old) {
         (true, false) => Some(b),
         (false, true) => Some(a),
@@ -587,8 +580,7 @@ fn select(new: Value, old: Value) -> Option<Operation> {
         (false, true) => false,
         _ => return None,
     };
-    // SAFETY: an `fcmp`.
-    let predicate = unsafe { LLVMGetFCmpPredicate(compare) };
+    let predicate = compare.fcmp_predicate();
     let (greater, ordered) = match predicate {
         LLVMRealOGT | LLVMRealOGE => (true, true),
         LLVMRealUGT | LLVMRealUGE => (true, false),
@@ -606,8 +598,7 @@ fn select(new: Value, old: Value) -> Option<Operation> {
         if both & LLVMFastMathNoNaNs != 0 {
             return None;
         }
-        // SAFETY: a floating-point type, since it is compared as one.
-        let identity = unsafe { LLVMConstReal(ty, f64::NAN) };
+        let identity = ty.real(f64::NAN);
         let commutative = pollyrs_llvm_shim::never_negative_zero(taken);
         let instructions = tests.into_iter().chain([condition, new]).collect();
         let choice = Some(Choice::Condition { condition, holds: true, start: Start::Hidden });
@@ -622,8 +613,7 @@ fn select(new: Value, old: Value) -> Option<Operation> {
         });
     }
     let least = if both & LLVMFastMathNoInfs != 0 { -largest(ty)? } else { f64::NEG_INFINITY };
-    // SAFETY: a floating-point type, since it is compared as one.
-    let identity = unsafe { LLVMConstReal(ty, if larger { least } else { -least }) };
+    let identity = ty.real(if larger { least } else { -least });
     let no_matter = both & LLVMFastMathNoNaNs != 0 && both & LLVMFastMathNoSignedZeros != 0;
     let commutative = no_matter || pollyrs_llvm_shim::never_negative_zero(taken);
     let may_be_nan = both & LLVMFastMathNoNaNs == 0;
@@ -656,11 +646,9 @@ fn over_numbers(condition: Value, value: Value, cell: Value) -> Option<Vec<Value
         if ir::opcode(test) != Some(Op::LLVMFCmp) {
             return false;
         }
-        // SAFETY: an `fcmp`.
-        let predicate = unsafe { LLVMGetFCmpPredicate(test) };
+        let predicate = test.fcmp_predicate();
         let (a, b) = (ir::operand(test, 0), ir::operand(test, 1));
-        // SAFETY: a live constant.
-        let zero = unsafe { LLVMIsConstant(b) != 0 && LLVMIsNull(b) != 0 };
+        let zero = b.is_null();
         let (any, same) = if number { (LLVMRealORD, LLVMRealOEQ) } else { (LLVMRealUNO, LLVMRealUNE) };
         a == of && (b == of && (predicate == any || predicate == same) || zero && predicate == any)
     };
@@ -678,21 +666,15 @@ fn over_numbers(condition: Value, value: Value, cell: Value) -> Option<Vec<Value
 }
 
 /// What is not larger than any value of the type that the flags of `v` allow.
-fn least(v: Value, ty: pollyrs_llvm_shim::LLVMTypeRef) -> Option<f64> {
+fn least(v: Value, ty: ir::Type) -> Option<f64> {
     Some(if flags(v) & LLVMFastMathNoInfs != 0 { -largest(ty)? } else { f64::NEG_INFINITY })
 }
 
 /// The largest finite value of a type.
-fn largest(ty: pollyrs_llvm_shim::LLVMTypeRef) -> Option<f64> {
+fn largest(ty: ir::Type) -> Option<f64> {
     match ir::elem_type(ty)? {
         ElemType::F32 => Some(f64::from(f32::MAX)),
         ElemType::F64 => Some(f64::MAX),
         _ => None,
     }
-}
-
-/// The fast-math flags of a value that may have some.
-fn flags(v: Value) -> u32 {
-    // SAFETY: a live value; asked for flags only if it may have them.
-    unsafe { if LLVMCanValueUseFastMathFlags(v) != 0 { LLVMGetFastMathFlags(v) } else { 0 } }
 }

@@ -279,7 +279,7 @@ impl Builder<'_> {
         // Program order within each statement, whatever array comes first.
         for d in drafts {
             d.statement.accesses.sort_by_key(|a| match a.value {
-                AccessValue::Instruction(v) => self.given.cfg.position(v.address() as Value),
+                AccessValue::Instruction(v) => self.given.cfg.position(ir::value(v)),
                 _ => (usize::MAX, 0),
             });
         }
@@ -296,7 +296,7 @@ impl Builder<'_> {
         let mut bases: Vec<OfBase> = Vec::new();
         for (n, g) in groups.iter().enumerate() {
             let e = &g.effects[0];
-            let body = drafts[n].statement.body.iter().map(|h| (None, h.address() as Value));
+            let body = drafts[n].statement.body.iter().map(|h| (None, ir::value(*h)));
             let stored = g.effects.iter().flat_map(|e| &e.stored).map(|(v, store)| (Some(*v), *store));
             let all: Vec<_> = body.filter(|(_, v)| ir::address(*v).is_some()).chain(stored).collect();
             for (stored, v) in all {

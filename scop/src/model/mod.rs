@@ -46,7 +46,22 @@ impl ValueHandle {
 
 /// A scalar-evolution expression of the host IR (a `const SCEV *` as an integer). Opaque here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ScevHandle(pub usize);
+pub struct ScevHandle(usize);
+
+impl ScevHandle {
+    /// A handle of what is at an address.
+    ///
+    /// # Safety
+    /// An expression of the analyses that the SCoP was found with is there, or nobody looks: in tests.
+    pub const unsafe fn new(address: usize) -> ScevHandle {
+        ScevHandle(address)
+    }
+
+    /// Where it is.
+    pub const fn address(self) -> usize {
+        self.0
+    }
+}
 
 /// A place in the user's source.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
