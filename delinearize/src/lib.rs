@@ -99,8 +99,8 @@ pub struct Shape {
     /// matrix and the bounds of loops over it mostly are.
     pub likely: bool,
     /// Whether it is right only where a parameter that says no more than where an array begins has one of a
-    /// few values, or is in one of a few rows: `w[p + i * n + j]` for `j < n` is no place in rows of `n`,
-    /// unless `p` is 0.
+    /// few values, or is in one of a few rows, or is as large as a size: `w[p + i * n + j]` for `j < n` is no
+    /// place in rows of `n`, unless `p` is 0.
     pub pinned: bool,
     /// Whether some accesses reach over the ends of rows, so that what is near in the linear view is not in
     /// this one.

@@ -338,7 +338,7 @@ fn finish(run: &Executed, view: &View, origin: Origin) -> Result<Shape> {
     let assumption = run.assumption(view)?;
     let check = run.check(view, &assumption)?;
     let likely = run.is_likely(view)?;
-    let pinned = (!likely || view.max_pieces() > 1) && run.is_pinned(view)?;
+    let pinned = run.is_pinned(view)?;
     Ok(Shape { sizes, subscripts, assumption, check, origin, likely, pinned, wraps: view.wraps() })
 }
 

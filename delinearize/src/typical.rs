@@ -184,9 +184,14 @@ impl Executed<'_> {
     }
 
     /// Whether the view is right only where an origin has one of a few values, whatever usual sizes are, that
-    /// may otherwise be any; or where it says in which of several rows elements are, and is not too far.
+    /// may otherwise be any; or where it says in which of several rows elements are, and is not too far; or
+    /// where some are as large as sizes, and need not be: the lower bound of a Fortran array with a border,
+    /// `a(-1:n + 2)`, is none of the numbers in a row's last elements.
     pub fn is_pinned(&self, view: &View) -> Result<bool> {
-        let usual = self.usual()?;
+        if view.violations.is_empty()? || !self.origins.contains(&true) {
+            return Ok(false);
+        }
+        let usual = self.with_origins(FEW, None)?;
         let right = usual.clone().subtract(view.violations.clone())?;
         for p in (0..right.dim(isl::DimType::Param)?).filter(|p| self.is_origin(*p)) {
             if view.max_pieces() > 1 && view.violations.involves_dims(isl::DimType::Param, p, 1)? {
@@ -201,7 +206,30 @@ impl Executed<'_> {
                 return Ok(true);
             }
         }
-        Ok(false)
+        // (A few more iterations than the largest small number.)
+        let small = self.with_origins(4 * UNLIKE, Some(UNLIKE))?;
+        Ok(!small.is_empty()? && small.is_subset(&view.violations)?)
+    }
+
+    /// Sizes as programs have them for loops of `least` iterations, and origins that are any numbers, or none
+    /// that is more than `most` away from 0.
+    fn with_origins(&self, least: i64, most: Option<i64>) -> Result<isl::Set> {
+        let mut there = self.long(least)?;
+        for p in 0..there.dim(isl::DimType::Param)? {
+            let val = |n| isl::Val::int(self.context.context(), n);
+            let own = match (self.is_origin(p), most) {
+                (true, None) => continue,
+                (true, Some(most)) => {
+                    let own = there.clone().lower_bound_val(isl::DimType::Param, p, val(-most)?)?;
+                    own.upper_bound_val(isl::DimType::Param, p, val(most)?)?
+                }
+                (false, _) => there.clone().lower_bound_val(isl::DimType::Param, p, val(1)?)?,
+            };
+            if !own.is_empty()? {
+                there = own;
+            }
+        }
+        Ok(there)
     }
 
     /// The same, more closely, of views to choose among. Origins are no sizes: they may be what fits.

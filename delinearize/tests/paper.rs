@@ -495,6 +495,7 @@ fn behind_a_choice() {
 fn places_that_are_no_columns_are_pinned() {
     let all = "i j : 0 <= i < m and 0 <= j < n";
     let inner = "i j : 1 <= i < m - 1 and 1 <= j < n - 1";
+    let border = "i j : 0 <= i < m + 4 and 0 <= j < n + 4";
     let cases: &[(&str, &[(&str, &str, &str)], bool)] = &[
         ("m n p", &[(all, "n", "i, j + p")], true),
         ("m n p q", &[(all, "n", "i, j + p"), (all, "n", "i, j + q")], true),
@@ -508,6 +509,10 @@ fn places_that_are_no_columns_are_pinned() {
         ("m n ld", &[(all, "ld", "i, j")], false),
         ("m n h", &[(all, "n + 2*h", "i + h, j + h")], false),
         ("m n", &[(all, "n", "i, j"), (all, "n", "i + 1, j")], false),
+        // Lower bounds of a grid with two elements around it, and of one without.
+        ("m n lb lc e", &[(border, "e", "i - 1 - lc, j - 1 - lb")], true),
+        ("m n lb lc ld e f", &[(border, "f, e", "4 - ld, i - 1 - lc, j - 1 - lb")], true),
+        ("m n lb lc e", &[(all, "e", "i + 1 - lc, j + 1 - lb")], false),
     ];
     for (params, accesses, pinned) in cases {
         let add = |case: Case, (domain, sizes, subscripts): &(&str, &str, &str)| {

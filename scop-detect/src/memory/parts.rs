@@ -12,7 +12,8 @@
 //! One array may begin anywhere, too: layer `l` of all activations, `a[l * B * T * C + i]`, is a vector
 //! `l * B * T * C` elements from the base, not an array of four dimensions in which the layer has to be the
 //! last subscript but one. What all accesses have in common belongs to the place of the array, if it does
-//! without a condition on sizes or with a weaker one.
+//! without a condition on sizes or with a weaker one; where lower bounds are in a descriptor, that is the
+//! number of the first element as well, `-1 - lb` in `a(-1:n + 2)`.
 //!
 //! **Invariants.** The parts have one base and different shifts; no two of them of which one is written are
 //! touched in the same bytes, which is checked at run time as for arrays of different bases. A stride of the
@@ -86,10 +87,17 @@ impl Builder<'_> {
             Ok(shaped) => !shaped.likely || shaped.pinned,
             Err(f) => matches!(f.reason, RejectReason::Subscript { .. } | RejectReason::ElementType { .. }),
         };
-        if (whole.is_ok() && !before.0.is_subset(&self.assumed.set)? || shapeless)
-            && let Some(part) = self.at_a_distance(base, raws, before.clone(), whole.as_ref().ok())?
-        {
-            return Ok(vec![part]);
+        if whole.is_ok() && !before.0.is_subset(&self.assumed.set)? || shapeless {
+            let shift = common(raws).filter(|p| !p.is_zero());
+            // A lower bound that no small number is also has the first element's number beside it.
+            let pinned = whole.as_ref().is_ok_and(|w| w.pinned);
+            let first = shift.as_ref().filter(|_| pinned).and_then(|s| Some(s + &least(raws)?));
+            for shift in shift.into_iter().chain(first) {
+                let whole = whole.as_ref().ok();
+                if let Some(part) = self.at_a_distance(base, raws, before.clone(), (&shift, whole))? {
+                    return Ok(vec![part]);
+                }
+            }
         }
         let conditional = whole.is_ok() && !before.0.is_subset(&self.assumed.set)?;
         if (conditional || shapeless)
@@ -116,21 +124,20 @@ impl Builder<'_> {
         Ok(vec![Part { shaped: whole, shift: None, accesses: (0..raws.len()).collect() }])
     }
 
-    /// The accesses without what is the same in all of their offsets, where that has a shape that is right
-    /// for more sizes. `before` is what was assumed before the shape `whole`, which all of the offset has, if
-    /// it has one.
+    /// The accesses without `shift`, which is the same in all of their offsets, where that has a shape that
+    /// is right for more sizes. `before` is what was assumed before the shape `whole`, which all of the
+    /// offset has, if it has one.
     fn at_a_distance(
         &mut self,
         base: Value,
         raws: &[Raw],
         before: Assumed,
-        whole: Option<&Shaped>,
+        (shift, whole): (&Polynomial, Option<&Shaped>),
     ) -> Result<Option<Part>, Fail> {
-        let Some(shift) = common(raws).filter(|p| !p.is_zero()) else { return Ok(None) };
         let after = self.assumed_so_far();
         self.restore(before.clone());
-        let own: Vec<Raw> = raws.iter().map(|r| Raw { offset: &r.offset - &shift, ..r.clone() }).collect();
-        let part = match (self.shape(base, &own), self.bytes(&shift)) {
+        let own: Vec<Raw> = raws.iter().map(|r| Raw { offset: &r.offset - shift, ..r.clone() }).collect();
+        let part = match (self.shape(base, &own), self.bytes(shift)) {
             (Ok(shaped), Ok(shift)) => Part { shaped, shift, accesses: (0..raws.len()).collect() },
             (Err(f), _)
                 if matches!(f.reason, RejectReason::Budget { .. } | RejectReason::Internal { .. }) =>
@@ -406,7 +413,10 @@ impl Builder<'_> {
                 return Err(blocked());
             }
             let value = match factors[..] {
-                [] => return Err(blocked()),
+                [] => {
+                    sum = sum.add(self.constant(c, &place)?)?;
+                    continue;
+                }
                 [p] => p,
                 _ => {
                     let handles: Vec<_> = factors.iter().map(|p| self.params[*p].scev.handle).collect();
@@ -458,6 +468,15 @@ fn by_shift(raws: &[Raw]) -> Vec<(Polynomial, Vec<usize>)> {
         }
     }
     groups.into_iter().map(|(shift, _, members)| (shift, members)).collect()
+}
+
+/// The least number that is added in an offset, where accesses of whole elements are left without it.
+fn least(raws: &[Raw]) -> Option<Polynomial> {
+    let number = |r: &Raw| r.offset.terms().find(|(m, _)| m.degree() == 0).map_or(0, |(_, c)| c);
+    let least = raws.iter().map(number).min()?;
+    let bytes = ir::elem_type(ir::accessed_type(raws.first()?.inst))?.bytes();
+    let whole = least % i128::from(bytes) == 0 && least != 0 && least.abs() <= MAX_COEFFICIENT;
+    whole.then(|| Polynomial::constant(least))
 }
 
 /// The terms in parameters only that all offsets have; `None` of no accesses.
