@@ -7,9 +7,15 @@
 //! **Solution.** The table is copied as [`crate::memory::guarded`] does, so that what is not there is an
 //! answer. Where the rows are equally far apart, that is the answer. If the compiler knows which columns of
 //! the rows the loop accesses, rows that lie anywhere get addresses that are ([`crate::memory::packed`]).
+//! So do rows between which there is room for those of other tables: where a program allocates the rows of
+//! two matrices in turn, all are equally far apart, and the matrices lie in each other. A table of which a
+//! loop has once accessed most of what is between two rows is one of a whole matrix, of which other loops
+//! access a few columns: it keeps its addresses, and what stays on the device.
 //! Invariant: each entry was read, and its row is found where the compiler puts it, or stands for what is
 //! there.
 
+use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::ffi::c_void;
 
 use crate::base::planted::skips;
@@ -20,6 +26,10 @@ use crate::memory::packed::{self, Request};
 const MAX_BYTES: u64 = 1 << 26;
 /// Rows four times as far apart as they are long are copied one by one, unless they are short as well.
 const SPARSE: i64 = 1 << 12;
+/// Rows of more tables in turn are not looked for: a column of a matrix has far shorter parts of rows.
+const IN_TURN: i64 = 8;
+/// Whole matrices that a thread remembers.
+const REMEMBERED: usize = 64;
 /// The distance of a single row to the next one.
 const ANY_PITCH: i64 = 1 << 30;
 
@@ -67,15 +77,43 @@ pub fn anywhere(
 ) -> Rows {
     let (Some(table), Ok(bytes)) = (entries(first, last, step, 1), u64::try_from(unit)) else { return NONE };
     let found = distances(&table, step as usize, unit);
-    let near = columns.1.saturating_sub(columns.0).max(SPARSE);
-    let sparse = found.pitch != ANY_PITCH && found.pitch.saturating_mul(unit) / 4 > near;
-    if !(found.first.is_null() || sparse) {
+    let long = columns.1.saturating_sub(columns.0);
+    let pitch = found.pitch.saturating_mul(unit);
+    let sparse = found.pitch != ANY_PITCH && pitch / 4 > long.max(SPARSE);
+    let rows = table.len() as i64 / step;
+    if !(found.first.is_null() || sparse || has_room(found, (rows, pitch), long)) {
         return found;
     }
     let rows: Vec<u64> = table.chunks(step as usize).filter_map(word).map(|row| row as u64).collect();
     let first = first.addr() as u64;
     let packed = packed::pack(&Request { first, step: step as u64, unit: bytes, columns }, &rows);
     if packed.first.is_null() { found } else { packed }
+}
+
+thread_local! {
+    /// From the first to the last row of tables of whole matrices, and the distance of their rows.
+    static WHOLE: RefCell<VecDeque<(i64, i64, i64)>> = const { RefCell::new(VecDeque::new()) };
+}
+
+/// Whether rows of other tables may lie between those of this one, `pitch` bytes apart, of which a loop
+/// accesses `long` bytes each.
+fn has_room(found: Rows, (rows, pitch): (i64, i64), long: i64) -> bool {
+    if found.first.is_null() || found.pitch == ANY_PITCH || long <= 0 {
+        return false;
+    }
+    let first = found.first.addr() as i64;
+    let last = first.saturating_add(pitch.saturating_mul(rows));
+    WHOLE.with_borrow_mut(|whole| {
+        if pitch / 2 < long {
+            if !whole.contains(&(first, last, pitch)) {
+                whole.truncate(REMEMBERED - 1);
+                whole.push_front((first, last, pitch));
+            }
+            return false;
+        }
+        let inside = |&(begin, end, apart): &(i64, i64, i64)| apart == pitch && begin <= first && last <= end;
+        pitch / IN_TURN <= long && !whole.iter().any(inside)
+    })
 }
 
 /// `pollyrs_rt_row_length`: the bytes of rows whose ends stand in a table, `behind` bytes behind their
@@ -268,6 +306,31 @@ mod tests {
         ];
         for (rows, step, unit, expected) in table {
             assert_eq!(of(&rows, step, unit), expected, "{rows:?}");
+        }
+    }
+
+    #[test]
+    fn rows_of_tables_that_are_allocated_in_turn_have_room_between_them() {
+        let first = |at: usize| std::ptr::without_provenance_mut::<c_void>(at);
+        // (first row, rows, pitch, accessed bytes), in this order of questions
+        let table = [
+            ((4096, 10, 100), 40, true),
+            ((4096, 10, 100), 50, true),
+            ((4096, 10, 100), 12, true),
+            ((4096, 10, 100), 11, false),
+            ((4096, 10, 100), 0, false),
+            // A whole matrix, and then a part of its columns, and of its rows; another matrix beside it.
+            ((4096, 10, 100), 90, false),
+            ((4096, 10, 100), 40, false),
+            ((4196, 5, 100), 40, false),
+            ((4096, 10, 200), 40, true),
+            ((9000, 10, 100), 40, true),
+            ((4096, 10, ANY_PITCH), 40, false),
+            ((0, 10, 100), 40, false),
+        ];
+        for ((at, rows, pitch), long, expected) in table {
+            let found = Rows { first: first(at), pitch };
+            assert_eq!(has_room(found, (rows, pitch), long), expected, "{at} {rows} {pitch} {long}");
         }
     }
 
