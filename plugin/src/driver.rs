@@ -29,13 +29,12 @@ use crate::residency;
 use crate::residency::effects::Summaries;
 use crate::run::Run;
 use crate::run::Tuned;
-use crate::search::{Wish, search};
+use crate::search::{Known, Wish, search};
 use crate::switches::{Switch, Switches, has_loop_that_is_on};
 use pollyrs_codegen_ptx::CodegenError;
 use pollyrs_llvm_shim::ir::{FUNCTION, Module, Value};
 use pollyrs_llvm_shim::{Analyses, Session, ShimError, wants_remarks};
-use pollyrs_scop::{RejectReason, Rejection, Scop};
-use pollyrs_scop_detect::{self as detect, Detection};
+use pollyrs_scop::{Rejection, Scop};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
@@ -214,13 +213,13 @@ fn search_function(run: &Run<'_>, f: Value, clone: Value) -> Result<Found, Plugi
     if options.hold {
         Phase::Analyses.time(|| run.summaries.note_captures(clone));
     }
-    let settled = if assumed { settle_invariant_loads(run, clone)? } else { None };
+    let settled = if assumed { settle_invariant_loads(run, clone)? } else { Settled::default() };
     let mut residency = None;
     let (mut compiled, mut rejections);
     {
-        let (analyses, detection) = match settled {
-            Some((analyses, detection)) => (analyses, Some(detection)),
-            None => (Phase::Analyses.time(|| session.analyses(clone))?, None),
+        let analyses = match settled.analyses {
+            Some(analyses) => analyses,
+            None => Phase::Analyses.time(|| session.analyses(clone))?,
         };
         let on = run.switches.function(f) == Some(Switch::On);
         let request = residency::Request {
@@ -231,7 +230,7 @@ fn search_function(run: &Run<'_>, f: Value, clone: Value) -> Result<Found, Plugi
         };
         let stays = |scops: &[&Scop]| options.hold && residency::plan(&request, scops).is_some();
         let wish = Wish { on, called: has_callers(f, clone).then_some(f), stays: &stays };
-        (compiled, rejections) = search(run, &analyses, &wish, detection);
+        (compiled, rejections) = search(run, &analyses, &wish, settled.known);
         if let (Some(most), Stage::Run) = (little, stage) {
             rejections.extend(compiled.drain(..).map(|c| prospects::refusal(&c.scop, most)));
             run.forms.borrow_mut().remove(&f);
@@ -280,38 +279,43 @@ fn rewrite(run: &Run<'_>, f: Value, clone: Value) -> Result<Option<Rewritten>, P
     Ok(Some(Rewritten { little, assumed }))
 }
 
+/// What is known of a working copy, with analyses of it if it is as it was then.
+#[derive(Default)]
+struct Settled<'s> {
+    analyses: Option<Analyses<'s>>,
+    known: Known,
+}
+
 /// Drops the assumption that what loops load is what its place held before them, where that leaves fewer
-/// loops that can be modelled: values are read before the outermost loop, which may be too large. What was
-/// found, and what it is of, where the copy stays as it was looked at.
-fn settle_invariant_loads<'s>(
-    run: &Run<'s>,
-    clone: Value,
-) -> Result<Option<(Analyses<'s>, Detection)>, PluginError> {
+/// loops that can be modelled: values are read before the outermost loop, which may be too large.
+fn settle_invariant_loads<'s>(run: &Run<'s>, clone: Value) -> Result<Settled<'s>, PluginError> {
     let Run { session, .. } = *run;
-    let detect = || -> Result<(Analyses<'s>, Detection), PluginError> {
-        let analyses = Phase::Analyses.time(|| session.analyses(clone))?;
-        let found = Phase::Detection.time(|| detect::detect(&analyses, &run.detect_options()));
-        run.budgets.spend(found.operations);
-        Ok((analyses, found))
-    };
-    let loops = |found: &Detection| -> usize { found.scops.iter().map(|s| s.loops.len()).sum() };
-    let (analyses, found) = detect()?;
-    if !found.divided {
-        // The search has more operations than this had.
-        let spent = |r: &Rejection| matches!(r.reason, RejectReason::Budget { .. });
-        return Ok((!found.rejections.iter().any(spent)).then_some((analyses, found)));
-    }
-    let with = loops(&found);
-    drop((found, analyses));
-    session.suspend_invariant_loads(clone, true)?;
-    let without = loops(&detect()?.1);
+    let analyses = Phase::Analyses.time(|| session.analyses(clone))?;
+    let known = Known::detect(run, &analyses);
     // Where nothing is found either way, the remark is of what stands in the way besides.
-    if without < with || without == 0 {
-        session.suspend_invariant_loads(clone, false)?;
-    } else {
-        session.restore_invariant_loads(clone)?;
+    let drops = known.divided() && {
+        let without = loops_without_assumption(run, clone, &known)?;
+        without >= known.loops() && without != 0
+    };
+    if !drops {
+        return Ok(Settled { analyses: Some(analyses), known });
     }
-    Ok(None)
+    drop(analyses);
+    session.restore_invariant_loads(clone)?;
+    Ok(Settled { analyses: None, known: known.suspended() })
+}
+
+/// How many loops can be modelled without that assumption: in a copy, so that what was found stays as it is.
+fn loops_without_assumption(run: &Run<'_>, clone: Value, known: &Known) -> Result<usize, PluginError> {
+    let Run { session, .. } = *run;
+    let copy = Phase::Copies.time(|| session.clone_function(clone))?;
+    session.suspend_invariant_loads(copy, true)?;
+    let loops = {
+        let analyses = Phase::Analyses.time(|| session.analyses(copy))?;
+        known.loops_of_suspended(run, &analyses)
+    };
+    session.erase_function(copy)?;
+    Ok(loops)
 }
 
 /// Remarks, and the clone, with the versioned code, as the function's body. `false`: nothing was found, or

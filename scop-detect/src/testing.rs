@@ -4,8 +4,8 @@
 use crate::{DetectOptions, Detection, detect};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
-use pollyrs_llvm_shim::Session;
 use pollyrs_llvm_shim::ir::Module;
+use pollyrs_llvm_shim::{Analyses, Session};
 
 /// `for (long NAME = first; NAME < end; NAME += step)`; all of it text of the IR.
 #[derive(Clone, Copy)]
@@ -93,15 +93,19 @@ pub fn function(loops: &[Count<'_>], body: &str) -> String {
     text + "}\n"
 }
 
-/// What detection finds in such a function.
-pub fn detected(loops: &[Count<'_>], body: &str) -> Detection {
-    let text = function(loops, body);
+/// Calls `f` with the analyses of a function `f` of this text.
+pub fn with_analyses<T>(text: &str, f: impl FnOnce(&Analyses<'_>) -> T) -> T {
     let context = Context::create();
     let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "test");
     let module = context.create_module_from_ir(buffer).unwrap_or_else(|e| panic!("{e}:\n{text}"));
     // SAFETY: the module outlives the session.
     let session = unsafe { Session::new(Module::new(module.as_mut_ptr())) };
-    let f = session.module().function("f").unwrap();
-    let analyses = session.analyses(f).unwrap();
-    detect(&analyses, &DetectOptions::default())
+    let function = session.module().function("f").unwrap();
+    let analyses = session.analyses(function).unwrap();
+    f(&analyses)
+}
+
+/// What detection finds in such a function.
+pub fn detected(loops: &[Count<'_>], body: &str) -> Detection {
+    with_analyses(&function(loops, body), |analyses| detect(analyses, &DetectOptions::default()))
 }

@@ -1,6 +1,7 @@
 //! Detection as a whole on small functions: domains, access relations, reasons.
 
-use crate::testing::{Count, detected, to};
+use crate::testing::{Count, detected, function, to, with_analyses};
+use crate::{DetectOptions, count_loops, detect};
 use pollyrs_isl as isl;
 use pollyrs_scop::{Access, AccessKind, AssumptionKind, RejectReason, Scop};
 
@@ -275,4 +276,43 @@ fn what_data_chooses_is_bounded_or_refused() {
             }
         }
     }
+}
+
+#[test]
+fn what_was_tried_is_not_tried_again() {
+    let nest = [to("i", "%n"), to("j", "%m")];
+    // (body, SCoPs, loops in them)
+    let table = [
+        ("a[%j] = 1.0", 1, 2),
+        ("%q = mul nsw i64 %j, %j; a[%q] = 1.0", 0, 0),
+        ("%c = fcmp ogt double 1.0, 2.0; if %c: a[%j] = 1.0", 1, 2),
+    ];
+    for (body, scops, loops) in table {
+        with_analyses(&function(&nest, body), |analyses| {
+            let options = DetectOptions::default();
+            let first = detect(analyses, &options);
+            assert_eq!(first.scops.len(), scops, "{body}");
+            assert!(first.operations > 0 && !first.cut, "{body}");
+            assert_eq!(count_loops(analyses, &options), (loops, 0), "{body}");
+            // What was found is made again, what was tried in vain is not.
+            let second = detect(analyses, &options);
+            assert_eq!(second.operations > 0, scops > 0, "{body}");
+            assert_eq!((second.to_string(), second.cut), (first.to_string(), false), "{body}");
+            assert_eq!(count_loops(analyses, &DetectOptions::default()).0, loops, "{body}");
+        });
+    }
+}
+
+#[test]
+fn an_attempt_that_ended_at_its_limit_is_made_again_with_more() {
+    with_analyses(&function(&[to("i", "%n")], "a[%i] = 1.0"), |analyses| {
+        let few = DetectOptions { isl_operations: 10, ..DetectOptions::default() };
+        let found = detect(analyses, &few);
+        assert!(found.cut && found.scops.is_empty() && found.operations > 0);
+        let again = detect(analyses, &few);
+        assert!(again.cut && again.operations == 0, "{again}");
+        let more = DetectOptions { tried: few.tried.clone(), ..DetectOptions::default() };
+        let found = detect(analyses, &more);
+        assert!(!found.cut && found.scops.len() == 1, "{found}");
+    });
 }

@@ -26,8 +26,9 @@ use pollyrs_llvm_shim::ir::{Block, Value};
 use pollyrs_llvm_shim::{Analyses, LoopData};
 use pollyrs_schedule as schedule;
 use pollyrs_scop::{Location, RejectReason, Rejection, Scop, ValueHandle};
-use pollyrs_scop_detect::{self as detect, Detection, Wanted};
+use pollyrs_scop_detect::{self as detect, Detection, Tried, Wanted};
 use std::collections::BTreeSet;
+use std::rc::Rc;
 use tracing::debug;
 
 /// What a search needs to know of its function.
@@ -40,25 +41,80 @@ pub struct Wish<'a> {
     pub stays: &'a dyn Fn(&[&Scop]) -> bool,
 }
 
-/// Detection, unless it was made before and paid for (`detected`), and all stages for each SCoP that is
-/// found. What is too much for a stage is searched again for smaller regions.
+/// What is known of a function before the search.
+#[derive(Default)]
+pub struct Known {
+    /// What detection has found in it, and the limits that it had: isl operations for a region, and for all
+    /// in vain.
+    first: Option<(Detection, (u64, u64))>,
+    tried: Rc<Tried>,
+    loads_suspended: bool,
+}
+
+impl Known {
+    pub fn detect(run: &Run<'_>, analyses: &Analyses<'_>) -> Known {
+        let options = run.detect_options();
+        let detection = detect_now(run, analyses, &options);
+        let limits = (options.isl_operations, options.all_operations);
+        Known { first: Some((detection, limits)), tried: options.tried, loads_suspended: false }
+    }
+
+    /// [`Detection::divided`].
+    pub fn divided(&self) -> bool {
+        self.first.as_ref().is_some_and(|(found, _)| found.divided)
+    }
+
+    /// How many loops there are in what was found.
+    pub fn loops(&self) -> usize {
+        self.first.iter().flat_map(|(found, _)| &found.scops).map(|s| s.loops.len()).sum()
+    }
+
+    /// The same of a copy whose invariant loads are suspended.
+    pub fn loops_of_suspended(&self, run: &Run<'_>, copy: &Analyses<'_>) -> usize {
+        let tried = self.tried.clone();
+        let options = detect::DetectOptions { tried, loads_suspended: true, ..run.detect_options() };
+        let (loops, operations) = Phase::Detection.time(|| detect::count_loops(copy, &options));
+        run.budgets.spend(operations);
+        loops
+    }
+
+    /// What is known of the function without its invariant loads.
+    pub fn suspended(self) -> Known {
+        Known { first: None, loads_suspended: true, ..self }
+    }
+
+    /// What was found, if the same would be found with these options: nothing in it met its limit, or the
+    /// limits have not become wider.
+    fn found(self, options: &detect::DetectOptions) -> Option<Detection> {
+        let (found, limits) = self.first?;
+        let wider = options.isl_operations > limits.0 || options.all_operations > limits.1;
+        (!found.cut || !wider).then_some(found)
+    }
+}
+
+fn detect_now(run: &Run<'_>, analyses: &Analyses<'_>, options: &detect::DetectOptions) -> Detection {
+    let detection = Phase::Detection.time(|| detect::detect(analyses, options));
+    run.budgets.spend(detection.operations);
+    detection
+}
+
+/// Detection, and all stages for each SCoP that is found. What is too much for a stage is searched again for
+/// smaller regions.
 pub fn search(
     run: &Run<'_>,
     analyses: &Analyses<'_>,
     wish: &Wish<'_>,
-    mut detected: Option<Detection>,
+    known: Known,
 ) -> (Vec<Compiled>, Vec<Rejection>) {
     run.budgets.begin_search(analyses.loops().len());
-    let mut detect_options = run.detect_options();
+    let (tried, loads_suspended) = (known.tried.clone(), known.loads_suspended);
+    let mut detect_options = detect::DetectOptions { tried, loads_suspended, ..run.detect_options() };
+    let mut first = known.found(&detect_options);
     let mut found: Vec<(Place, Compiled)> = Vec::new();
     let mut refused: Vec<Rejection> = Vec::new();
     let mut divided: Vec<(Place, BTreeSet<ValueHandle>)> = Vec::new();
     loop {
-        let detection = detected.take().unwrap_or_else(|| {
-            let detection = Phase::Detection.time(|| detect::detect(analyses, &detect_options));
-            run.budgets.spend(detection.operations);
-            detection
-        });
+        let detection = first.take().unwrap_or_else(|| detect_now(run, analyses, &detect_options));
         let looked_for = Looked { detection, counted_stores: detect_options.counted_stores };
         let round = search_once(run, analyses, looked_for, &found, wish);
         if round.hidden && detect_options.before.is_empty() {
@@ -283,7 +339,7 @@ mod tests {
             with_run(session, options, |run| {
                 let analyses = session.analyses(f).unwrap();
                 let wish = Wish { on: false, called: None, stays: &|_| false };
-                let (compiled, refused) = search(run, &analyses, &wish, None);
+                let (compiled, refused) = search(run, &analyses, &wish, Known::default());
                 out = (compiled.len(), refused.into_iter().map(|r| r.reason).collect());
             });
         });

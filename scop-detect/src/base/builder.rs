@@ -13,6 +13,7 @@ use crate::base::ir::{self, Block, Value, comes_back};
 use crate::base::options::DetectOptions;
 use crate::base::place::Place;
 use crate::base::region::Candidate;
+use crate::base::tried::CountedStores;
 use isl::{DimType, PwAff, Set, Space};
 use pollyrs_delinearize::{Known, Residue};
 use pollyrs_isl as isl;
@@ -46,7 +47,7 @@ pub(crate) struct Given<'a> {
     pub shapes: &'a Known,
     pub invariant_loads: &'a Assumed,
     /// [`crate::DetectOptions::counted_stores`].
-    pub counted_stores: bool,
+    pub counted_stores: &'a CountedStores,
 }
 
 /// What is assumed of the parameters.
@@ -124,10 +125,10 @@ impl<'a> Builder<'a> {
         ctx: isl::Context,
         region: &'a Candidate,
         options: &'a DetectOptions,
-        invariant_loads: &'a Assumed,
+        (invariant_loads, counted_stores): (&'a Assumed, &'a CountedStores),
     ) -> Result<Self, Fail> {
         let universe = Set::universe(Space::unit(&ctx)?)?;
-        let (shapes, counted_stores) = (&options.shapes, options.counted_stores);
+        let shapes = &options.shapes;
         Ok(Builder {
             given: Given { an, cfg, ctx, region, shapes, invariant_loads, counted_stores },
             params: Vec::new(),

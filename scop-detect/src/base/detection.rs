@@ -15,6 +15,8 @@ pub struct Detection {
     pub divided: bool,
     /// isl operations of all attempts, those that failed included.
     pub operations: u64,
+    /// Whether an attempt ended at its limit: with another one the result may be another.
+    pub cut: bool,
 }
 
 fn place(l: &Option<Location>) -> String {

@@ -17,7 +17,7 @@ use crate::base::ir::{self, Block, Value};
 use crate::base::region::Candidate;
 use pollyrs_llvm_shim::{Analyses, LoopId};
 use pollyrs_scop::{ArrayId, InvariantLoad, RejectReason};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A load that is known by a value read before a loop.
 struct Known {
@@ -52,6 +52,23 @@ impl Assumed {
             }
         }
         Assumed { loops }
+    }
+
+    /// The blocks of which something depends on values read before: on one of them, or on how often a loop
+    /// runs that one of them ends.
+    pub fn affected(an: &Analyses<'_>, blocks: &[Block]) -> BTreeSet<Block> {
+        let marked = blocks.iter().flat_map(|b| ir::instructions(*b)).filter(|v| ir::is_invariant_load(*v));
+        let (mut work, mut seen) = (marked.collect::<Vec<_>>(), BTreeSet::new());
+        let mut affected = BTreeSet::new();
+        while let Some(v) = work.pop() {
+            let Some(block) = ir::parent(v).filter(|_| seen.insert(v)) else { continue };
+            affected.insert(block);
+            work.extend(ir::uses(v).into_iter().map(|(user, _)| user));
+            let ends = ir::terminator(block) == Some(v);
+            let ended = an.loops().iter().filter(|l| ends && l.exiting.contains(&block));
+            work.extend(ended.flat_map(|l| &l.blocks).flat_map(|b| ir::instructions(*b)));
+        }
+        affected
     }
 
     /// Whether the region is a part of a loop.
@@ -112,5 +129,31 @@ impl Builder<'_> {
             }
         }
         places.into_iter().map(|(_, u)| u).filter(|u| !u.arrays.is_empty()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{function, to, with_analyses};
+
+    #[test]
+    fn what_depends_on_a_value_read_before_is_affected() {
+        let known = "%v = load i64, ptr %t; %k = select i1 true, i64 %m, i64 %v, !pollyrs.invariant !0";
+        // (behind the load, how many blocks of the loop are affected)
+        let table = [
+            ("", 1),
+            ("a[%k] = 1.0", 1),
+            ("%c = fcmp ogt double 1.0, 2.0; if %c: a[%k] = 1.0", 2),
+            // How often the loop runs depends on it.
+            ("%c = icmp eq i64 %k, 5; stop if %c", 3),
+        ];
+        for (rest, expected) in table {
+            let text = function(&[to("i", "%n")], &format!("{known}; {rest}")) + "!0 = !{}\n";
+            with_analyses(&text, |analyses| {
+                let blocks = analyses.reverse_postorder().to_vec();
+                assert_eq!(Assumed::affected(analyses, &blocks).len(), expected, "{rest}");
+            });
+        }
     }
 }

@@ -14,3 +14,4 @@ pub(crate) mod options;
 pub(crate) mod place;
 pub(crate) mod region;
 pub(crate) mod scalars;
+pub(crate) mod tried;

@@ -2,6 +2,7 @@
 
 use crate::base::ir::handle_of_block;
 use crate::base::region::Candidate;
+use crate::base::tried::Tried;
 use pollyrs_delinearize::Known;
 use pollyrs_scop::ValueHandle;
 use std::collections::BTreeSet;
@@ -24,6 +25,11 @@ pub struct DetectOptions {
     pub shapes: Rc<Known>,
     /// Regions that a search before this one found, by their blocks (as [`pollyrs_scop::Region`] has them).
     pub before: Vec<Before>,
+    /// Regions that were tried in the same function.
+    pub tried: Rc<Tried>,
+    /// Whether the loads of loops whose values were read before are taken for loads
+    /// ([`Session::suspend_invariant_loads`](pollyrs_llvm_shim::Session::suspend_invariant_loads)).
+    pub loads_suspended: bool,
 }
 
 /// A SCoP of an earlier search in the same function.
@@ -67,6 +73,8 @@ impl Default for DetectOptions {
             counted_stores: true,
             shapes: Rc::default(),
             before: Vec::new(),
+            tried: Rc::default(),
+            loads_suspended: false,
         }
     }
 }

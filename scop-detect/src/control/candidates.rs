@@ -22,7 +22,7 @@ use crate::base::ir::{self, Block, Op};
 use crate::base::region::Candidate;
 use crate::memory::accesses::OUTER_POINTER;
 use pollyrs_llvm_shim::{Analyses, LoopData, LoopId};
-use pollyrs_scop::{RejectReason, Rejection, Scop};
+use pollyrs_scop::{RejectReason, Rejection};
 use std::collections::BTreeSet;
 
 /// Loops in nests that stand in a row and become one SCoP. The work on a SCoP grows faster than it does, and
@@ -30,14 +30,15 @@ use std::collections::BTreeSet;
 const MOST_LOOPS: usize = 16;
 
 /// Models one region.
-pub(crate) type Model<'m> = dyn FnMut(&Candidate) -> Result<Scop, Fail> + 'm;
+pub(crate) type Model<'m, T> = dyn FnMut(&Candidate) -> Result<T, Fail> + 'm;
 
-pub(crate) struct Search<'a, 'm> {
+/// A search for models of type `T`.
+pub(crate) struct Search<'a, 'm, T> {
     pub an: &'a Analyses<'a>,
     pub cfg: &'a Cfg,
-    pub model: &'a mut Model<'m>,
+    pub model: &'a mut Model<'m, T>,
     pub function: String,
-    pub scops: Vec<Scop>,
+    pub scops: Vec<T>,
     pub rejections: Vec<Rejection>,
     /// Nothing is rejected aloud.
     pub quiet: bool,
@@ -57,7 +58,7 @@ fn other_steps() -> RejectReason {
     }
 }
 
-impl Search<'_, '_> {
+impl<T> Search<'_, '_, T> {
     pub fn run(&mut self) {
         if let Some(entry) = self.cfg.blocks.first().copied() {
             self.chain(entry, None, None);

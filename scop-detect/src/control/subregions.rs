@@ -169,13 +169,13 @@ impl Builder<'_> {
             let counted =
                 |l: &LoopId| self.given.an.backedge_taken_count(*l).kind != ScevKind::CouldNotCompute;
             let counted = inner.last().is_some_and(counted);
-            let short = s.branches && inner.len() == 1 && self.given.counted_stores;
+            let short = || s.branches && inner.len() == 1 && self.given.counted_stores.allowed();
             branch
                 && !back
-                && !(counted && stores && !short)
                 && self.contains(*b)
                 && !self.found.excluded.contains(b)
                 && !flow.within.contains_key(b)
+                && !(counted && stores && !short())
         };
         (fine && whole && s.blocks.iter().all(block)).then_some(s)
     }
