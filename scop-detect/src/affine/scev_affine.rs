@@ -584,11 +584,12 @@ impl Builder<'_> {
 }
 
 /// `a`, which is of interest on `known` only, without the pieces that have no point there. (isl's gist drops
-/// a piece only if it is obviously empty.)
+/// a piece only if it is obviously empty, and it asks for all equalities that hold on a piece before: of
+/// pieces that meet `known` nowhere, and of a function without divisions that is the only one left, that
+/// would be for nothing.)
 fn simplified(a: PwAff, known: Set) -> isl::Result<PwAff> {
-    let a = a.gist(known.clone())?.coalesce()?;
     if a.n_piece()? < 2 {
-        return Ok(a);
+        return a.gist(known)?.coalesce();
     }
     let mut kept: Option<PwAff> = None;
     let mut only = Vec::new();
@@ -603,10 +604,27 @@ fn simplified(a: PwAff, known: Set) -> isl::Result<PwAff> {
             Some(k) => k.union_add(piece)?,
         });
     }
-    if let [aff] = &only[..] {
-        return PwAff::from_aff(aff.clone());
+    match &only[..] {
+        [] => a.gist(known)?.coalesce(),
+        [aff] => {
+            let whole = PwAff::from_aff(aff.clone())?;
+            let plain = aff.dim(DimType::Div)? == 0 && !has_equalities(&known)?;
+            if plain { Ok(whole) } else { whole.gist(known)?.coalesce() }
+        }
+        _ => kept.map_or(Ok(a), |k| k.gist(known)?.coalesce()),
     }
-    kept.map_or(Ok(a), |k| k.gist(known)?.coalesce())
+}
+
+/// Whether one of the cases of a set says outright what something is equal to.
+fn has_equalities(set: &Set) -> isl::Result<bool> {
+    for case in set.basic_sets()? {
+        for c in case.constraints()? {
+            if c.is_equality()? {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }
 
 fn holds_pointer(e: &ScevExpr) -> bool {
