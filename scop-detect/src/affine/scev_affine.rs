@@ -15,6 +15,7 @@
 use crate::affine::remainders::is_remainder;
 use crate::base::builder::{Builder, power_of};
 use crate::base::fail::Stop;
+use crate::base::found::KnownSize;
 use crate::base::ir::{self, Op, comes_back};
 use crate::base::place::Place;
 use isl::{Aff, DimType, LocalSpace, PwAff, Set, Val};
@@ -31,6 +32,9 @@ pub(crate) struct Affine {
 
 /// Functions with more pieces make every later step expensive; none of interest has them.
 const MAX_PIECES: u32 = 24;
+
+/// Places, and what is known there, for which the polynomial of a value is remembered.
+const MAX_SIZES: usize = 8;
 
 /// Longer polynomials are not spelled out in messages.
 const MAX_TERMS_SHOWN: usize = 4;
@@ -521,6 +525,39 @@ impl Builder<'_> {
     }
 
     pub fn affine_polynomial(
+        &mut self,
+        e: &ScevExpr,
+        place: &Place,
+        quasi: &mut Vec<PwAff>,
+    ) -> Result<Polynomial, Stop> {
+        let plain = matches!(e.kind, ScevKind::Constant(_) | ScevKind::Unknown(_));
+        if plain || !self.is_invariant(e) {
+            return self.new_polynomial(e, place, quasi);
+        }
+        for known in self.memo.sizes.get(&e.handle).into_iter().flatten() {
+            if known.domain.plain_is_equal(&place.domain)?
+                && known.context.plain_is_equal(&self.context)?
+                && known.assumed.plain_is_equal(&self.assumed.set)?
+            {
+                return Ok(known.polynomial.clone());
+            }
+        }
+        let (context, assumed) = (self.context.clone(), self.assumed.set.clone());
+        let before = (quasi.len(), self.assumed.products.len());
+        let polynomial = self.new_polynomial(e, place, quasi)?;
+        if before == (quasi.len(), self.assumed.products.len())
+            && context.plain_is_equal(&self.context)?
+            && assumed.plain_is_equal(&self.assumed.set)?
+        {
+            let (domain, polynomial) = (place.domain.clone(), polynomial.clone());
+            let sizes = self.memo.sizes.entry(e.handle).or_default();
+            sizes.truncate(MAX_SIZES - 1);
+            sizes.insert(0, KnownSize { domain, context, assumed, polynomial });
+        }
+        Ok(polynomial)
+    }
+
+    fn new_polynomial(
         &mut self,
         e: &ScevExpr,
         place: &Place,

@@ -6,7 +6,8 @@
 use crate::base::cfg::Cfg;
 use crate::base::fail::{Fail, Stop, value_location};
 use crate::base::found::{
-    Appended, FoundSubscript, FoundUpdate, Inspected, KnownRange, ParamEntry, Rounded, Uncovered, WIDE_BOUND,
+    Appended, FoundSubscript, FoundUpdate, Inspected, KnownRange, KnownSize, ParamEntry, Rounded, Uncovered,
+    WIDE_BOUND,
 };
 use crate::base::invariant_loads::Assumed;
 use crate::base::ir::{self, Block, Value, comes_back};
@@ -99,6 +100,8 @@ pub(crate) struct Memo {
     /// Expressions that are made of numbers that may be any, and some that aren't, by handle: see
     /// [`crate::affine::any_numbers`].
     pub any_numbers: BTreeMap<ScevHandle, bool>,
+    /// Polynomials of values that the region does not change, by what was known where they were asked for.
+    pub sizes: BTreeMap<ScevHandle, Vec<KnownSize>>,
     /// Quotients that no few cases cover: see [`crate::affine::remainders`].
     pub uncovered_quotients: Vec<Uncovered>,
 }

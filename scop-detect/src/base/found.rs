@@ -98,6 +98,15 @@ impl Inspected {
     }
 }
 
+/// The polynomial of a value that the region does not change, and what was known before and after it was
+/// asked for.
+pub(crate) struct KnownSize {
+    pub domain: Set,
+    pub context: Set,
+    pub assumed: Set,
+    pub polynomial: Polynomial,
+}
+
 /// What was found of a sum in a domain, under what was known then: of all that differ in their constant.
 pub(crate) struct KnownRange {
     pub kind: AssumptionKind,
