@@ -169,7 +169,8 @@ impl Builder<'_> {
         if self.found.data_subscripts.contains_key(&store) || !self.has_unknown(&e) {
             return Ok(());
         }
-        if !self.trial(|me| me.raw_access(store, base, place.clone()))?.wants_subscript() {
+        let plainly = self.trial(|me| me.raw_access(store, base, place.clone()))?;
+        if !plainly.wants_subscript() {
             return Ok(());
         }
         let mut found = Vec::new();
@@ -188,6 +189,13 @@ impl Builder<'_> {
         self.mode.inspecting = false;
         if !fine {
             self.found.data_subscripts.remove(&store);
+            // A sum that keeps its order would be refused when all else is known.
+            if let Trial::Refused(reason) = plainly
+                && self.found.updates.get(&store).is_some_and(|sum| sum.ordered)
+                && !place.domain.intersect_params(self.context.clone())?.is_empty()?
+            {
+                return Err(self.no_update(store, Fail::at(reason, store)));
+            }
         }
         Ok(())
     }
