@@ -44,8 +44,9 @@ impl Run<'_> {
     /// What detection may use now.
     pub fn detect_options(&self) -> detect::DetectOptions {
         let (isl_operations, all_operations) = (self.budgets.attempt(), self.budgets.detection());
-        let shapes = self.shapes.clone();
-        detect::DetectOptions { isl_operations, all_operations, shapes, ..Default::default() }
+        let (flat_operations, plane_operations) = self.budgets.shallow_attempts();
+        let limits = detect::DetectOptions { isl_operations, all_operations, ..Default::default() };
+        detect::DetectOptions { flat_operations, plane_operations, shapes: self.shapes.clone(), ..limits }
     }
 }
 

@@ -2,7 +2,9 @@
 //!
 //! **Invariants.** An attempt in vain takes no more than half of what is left for all of them, so that those
 //! that follow have their turn; what one nest of ordinary size takes is there for each, as often as all could
-//! have been spent once more. What became of a region before ([`Tried`](crate::base::tried::Tried)) is not found out again.
+//! have been spent once more. Loops of which none is inside another one have less, and so have nests of two:
+//! a device gains less by them. What became of a region before ([`Tried`](crate::base::tried::Tried)) is not
+//! found out again.
 
 use crate::base::builder::Builder;
 use crate::base::cfg::Cfg;
@@ -99,10 +101,17 @@ impl<'a> Attempts<'a> {
     /// The isl operations that an attempt may take.
     fn limit(&self, c: &Candidate) -> u64 {
         let all = self.options.all_operations;
-        let loops = self.analyses.loops().iter().filter(|l| c.blocks.contains(&l.header)).count() as u64;
-        let least = (LEAST * loops.min(MOST_LEAST)).min((2 * all).saturating_sub(self.in_vain));
+        let headed = || self.analyses.loops().iter().filter(|l| c.blocks.contains(&l.header));
+        let loops = (headed().count() as u64).min(MOST_LEAST);
+        let least = (LEAST * loops).min((2 * all).saturating_sub(self.in_vain));
         let left = (all.saturating_sub(self.in_vain) / SHARE).max(least).max(1);
-        self.options.isl_operations.min(left)
+        let depths = || headed().map(|l| l.depth);
+        let gain = match depths().max().zip(depths().min()).map_or(0, |(most, least)| most - least) {
+            0 => self.options.flat_operations.saturating_mul(loops),
+            1 => self.options.plane_operations,
+            _ => u64::MAX,
+        };
+        self.options.isl_operations.min(left).min(gain.max(1))
     }
 
     /// What became of a region before.

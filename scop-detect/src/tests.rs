@@ -316,3 +316,30 @@ fn an_attempt_that_ended_at_its_limit_is_made_again_with_more() {
         assert!(!found.cut && found.scops.len() == 1, "{found}");
     });
 }
+
+#[test]
+fn nests_that_are_not_deep_have_less() {
+    let (flat, plane, deep) = (
+        vec![to("i", "%n")],
+        vec![to("i", "%n"), to("j", "%m")],
+        vec![to("i", "%n"), to("k", "%n"), to("j", "%m")],
+    );
+    let few = DetectOptions::default;
+    // (nest, limits, whether an attempt ended at its limit, loops that are found)
+    let table = [
+        (&flat, DetectOptions { plane_operations: 10, ..few() }, false, 1),
+        (&flat, DetectOptions { flat_operations: 10, ..few() }, true, 0),
+        (&plane, DetectOptions { flat_operations: 10, ..few() }, false, 2),
+        // The inner loop is tried by itself.
+        (&plane, DetectOptions { plane_operations: 10, ..few() }, true, 1),
+        (&deep, DetectOptions { flat_operations: 10, plane_operations: 10, ..few() }, false, 3),
+    ];
+    for (n, (nest, options, cut, loops)) in table.into_iter().enumerate() {
+        let last = nest.last().unwrap().name;
+        with_analyses(&function(nest, &format!("a[%{last}] = 1.0")), |analyses| {
+            let found = detect(analyses, &options);
+            let found_loops: usize = found.scops.iter().map(|s| s.loops.len()).sum();
+            assert_eq!((found.cut, found_loops), (cut, loops), "{n}: {found}");
+        });
+    }
+}

@@ -13,6 +13,10 @@ use std::rc::Rc;
 pub struct DetectOptions {
     /// isl operations for one region.
     pub isl_operations: u64,
+    /// For each loop of a region of which none is inside another one, and for a region of nests of two: a
+    /// device gains less by them.
+    pub flat_operations: u64,
+    pub plane_operations: u64,
     /// isl operations for all regions of a function that are tried in vain.
     pub all_operations: u64,
     /// Regions tried in a function.
@@ -68,6 +72,8 @@ impl Default for DetectOptions {
         // some millions.
         DetectOptions {
             isl_operations: 10_000_000,
+            flat_operations: 1_250_000,
+            plane_operations: 4_000_000,
             all_operations: 20_000_000,
             max_attempts: 512,
             counted_stores: true,
