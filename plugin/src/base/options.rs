@@ -15,8 +15,9 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use tracing_subscriber::filter;
 
-/// The default of the option `min-work`: fewer statement instances than threads in a few warps.
-pub const LEAST: u64 = 256;
+/// The default of the option `min-work`: what a core does in about the time of a launch, some ten
+/// instructions a statement instance.
+pub const LEAST: u64 = 1024;
 
 /// Where generated code can run.
 #[derive(Clone, Debug, PartialEq, Eq)]

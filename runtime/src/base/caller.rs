@@ -29,21 +29,30 @@ impl Drop for Errno {
 
 /// The exceptions that the caller's floating-point operations have raised, as they are when this is made:
 /// ours, of estimates and times, are none of the program's (Fortran's STOP prints those that are raised).
+///
+/// To read them takes a few cycles, to set them hundreds (the state of the x87 unit goes to memory and comes
+/// back). Most calls raise none, so that they are set only where they differ.
 struct Exceptions(FpExceptions);
 
 impl Exceptions {
     fn kept() -> Exceptions {
+        Exceptions(Exceptions::raised())
+    }
+
+    fn raised() -> FpExceptions {
         let mut flags = NO_EXCEPTIONS;
         // SAFETY: a place for the flags. Where it fails nothing is put back later.
         let failed = unsafe { fegetexceptflag(&mut flags, FE_ALL_EXCEPT) };
-        Exceptions(if failed == 0 { flags } else { NO_EXCEPTIONS })
+        if failed == 0 { flags } else { NO_EXCEPTIONS }
     }
 }
 
 impl Drop for Exceptions {
     fn drop(&mut self) {
-        // SAFETY: flags of the same function.
-        unsafe { fesetexceptflag(&self.0, FE_ALL_EXCEPT) };
+        if Exceptions::raised() != self.0 {
+            // SAFETY: flags of the same function.
+            unsafe { fesetexceptflag(&self.0, FE_ALL_EXCEPT) };
+        }
     }
 }
 

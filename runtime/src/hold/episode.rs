@@ -29,6 +29,12 @@ pub struct Episode {
 }
 
 impl Episode {
+    /// Whether it is over where the program writes objects of `write`.
+    #[inline]
+    pub(super) fn ends_by(&self, write: u32) -> bool {
+        self.mask & write != 0
+    }
+
     /// The objects' numbers are a caller's from now on: any write may be to one of them.
     pub(super) fn foreign(&mut self) {
         self.mask = if self.mask == 0 { 0 } else { u32::MAX };
@@ -105,7 +111,7 @@ impl Hold {
 
     /// The program writes objects of `write`.
     pub(super) fn written_to(&mut self, write: u32) {
-        if self.episode.as_ref().is_some_and(|episode| episode.mask & write != 0) {
+        if self.episode.as_ref().is_some_and(|episode| episode.ends_by(write)) {
             self.end_episode();
         }
     }
@@ -149,9 +155,11 @@ mod tests {
             hold.written_to(0b100);
             hold.written_to(0);
         }
+        let ignored: Vec<u32> = (0..8).filter(|write| hold.ignores(*write)).collect();
+        assert_eq!(ignored, [0, 0b100]);
         assert_eq!(episodes.plan(first).work, 0.0);
         hold.written_to(0b10);
-        assert!(hold.episode.is_none());
+        assert!(hold.episode.is_none() && hold.ignores(u32::MAX));
         assert_eq!(episodes.plan(first).work, 2e6);
         // Three of them ran on the host, which is known then.
         for _ in 0..2 {

@@ -46,6 +46,16 @@ impl Frame {
         unsafe { (*self.hold).holds() }
     }
 
+    /// [`Hold::ignores`].
+    ///
+    /// # Safety
+    /// As for [`Frame::hold`].
+    #[inline]
+    pub unsafe fn ignores(&self, write: u32) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { (*self.hold).ignores(write) }
+    }
+
     /// The hold, as this activation sees it.
     ///
     /// # Safety

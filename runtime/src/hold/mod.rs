@@ -119,6 +119,15 @@ impl Hold {
         !self.residency.is_empty() || self.copying
     }
 
+    /// Whether nothing changes, here or on the device, where the program reads and writes objects of `write`.
+    /// Loops of the host may ask for each element, so this is asked first.
+    #[inline]
+    pub fn ignores(&self, write: u32) -> bool {
+        self.queue.is_none()
+            && self.missed_mask & write == 0
+            && !self.episode.as_ref().is_some_and(|episode| episode.ends_by(write))
+    }
+
     /// Whether an array lies in memory that stays, so that the kernel was asked about it.
     pub fn knows(&self, array: &Array) -> bool {
         array.held() && self.residency.entry_for(array).is_some()

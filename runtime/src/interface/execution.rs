@@ -44,11 +44,9 @@ pub unsafe extern "C" fn pollyrs_rt_begin_held(
         return std::ptr::null_mut();
     }
     let inside = Inside::enter();
-    // SAFETY: a slot of the caller's that is NULL at first.
-    let hold = unsafe { slot.as_mut() }.map(|slot| {
-        // SAFETY: used by one thread, and the frame's activation is under way.
-        unsafe { frame(slot).hold() }
-    });
+    // SAFETY: a slot of the caller's that is NULL at first, used by one thread, and the frame's activation is
+    // under way.
+    let hold = unsafe { slot.as_mut().map(|slot| frame(slot).hold()) };
     drop(inside);
     let hold = hold.filter(|_| registry::config().compare.is_none());
     // SAFETY: the caller's promise.

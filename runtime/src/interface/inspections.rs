@@ -165,7 +165,7 @@ pub unsafe extern "C" fn pollyrs_rt_inspect_held(
     if let Some(part) = part {
         // SAFETY: the caller's promise.
         unsafe {
-            with_frame(slot, |frame| {
+            with_frame(slot, None, |frame| {
                 found = Some(frame.hold().inspect(registry::config(), (part, question, mask), look));
             });
         }

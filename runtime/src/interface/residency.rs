@@ -24,11 +24,17 @@ pub(super) unsafe fn frame(slot: &mut *mut c_void) -> &mut Frame {
 /// What `body` does with the frame in a slot, where there is one. Results are at stake: no panic can be
 /// survived.
 ///
+/// `touched`: nothing is to be done where the hold ignores that the program touches these objects
+/// ([`crate::hold::Hold::ignores`]). Loops of the host may ask for each element, so this comes first.
+///
 /// # Safety
 /// A slot of the caller's.
-pub(super) unsafe fn with_frame(slot: *mut *mut c_void, body: impl FnOnce(&mut Frame)) {
-    // SAFETY: NULL or made by `frame`, and used by one thread.
-    let frame = unsafe { slot.as_ref().and_then(|frame| frame.cast::<Frame>().as_mut()) };
+pub(super) unsafe fn with_frame(slot: *mut *mut c_void, touched: Option<u32>, body: impl FnOnce(&mut Frame)) {
+    // SAFETY: NULL or made by `frame`, used by one thread, and the frame's activation is under way.
+    let frame = unsafe {
+        let frame = slot.as_ref().and_then(|frame| frame.cast::<Frame>().as_mut());
+        frame.filter(|frame| !touched.is_some_and(|touched| frame.ignores(touched)))
+    };
     let Some(frame) = frame else { return };
     let done = guarded(|| {
         body(frame);
@@ -65,8 +71,10 @@ unsafe fn take_frame(slot: *mut *mut c_void, body: impl FnOnce(Frame)) {
 /// As the header says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pollyrs_rt_release(slot: *mut *mut c_void, read: u32, write: u32) {
+    // What is read lessens what was missed.
+    let touched = Some(read | write);
     // SAFETY: the caller's promise.
-    unsafe { with_frame(slot, |frame| frame.hold().release(registry::config(), read, write)) };
+    unsafe { with_frame(slot, touched, |frame| frame.hold().release(registry::config(), read, write)) };
 }
 
 /// `pollyrs_rt_access`.
@@ -82,13 +90,14 @@ pub unsafe extern "C" fn pollyrs_rt_access(
     times: u64,
     write: u32,
 ) {
-    let strip = Strip::new(start.addr() as u64, bytes, step, times);
-    let config = registry::config();
     // SAFETY: the caller's promise.
     unsafe {
-        with_frame(slot, |frame| match &strip {
-            Some(strip) => frame.hold().access(config, strip, write),
-            None => frame.hold().release(config, ALL, write),
+        with_frame(slot, Some(write), |frame| {
+            let (config, strip) = (registry::config(), Strip::new(start.addr() as u64, bytes, step, times));
+            match &strip {
+                Some(strip) => frame.hold().access(config, strip, write),
+                None => frame.hold().release(config, ALL, write),
+            }
         });
     }
 }
@@ -113,7 +122,7 @@ pub unsafe extern "C" fn pollyrs_rt_holds(slot: *mut *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pollyrs_rt_discard(slot: *mut *mut c_void, dead: u32) {
     // SAFETY: the caller's promise.
-    unsafe { with_frame(slot, |frame| frame.hold().discard(registry::config(), dead)) };
+    unsafe { with_frame(slot, None, |frame| frame.hold().discard(registry::config(), dead)) };
 }
 
 /// `pollyrs_rt_leave`.

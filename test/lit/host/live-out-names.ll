@@ -1,7 +1,7 @@
 ; A value of one region that a later region needs is one that scalar evolution knows under an older name: the PHI at the end of the branch has one
 ; source. Both names live on.
 ;
-; RUN: env POLLYRS_TARGETS=emulated %opt -O3 -pass-remarks=pollyrs -pass-remarks-missed=pollyrs -disable-output %s 2>&1 | FileCheck %s
+; RUN: env POLLYRS_TARGETS=emulated POLLYRS_MIN_WORK=256 %opt -O3 -pass-remarks=pollyrs -pass-remarks-missed=pollyrs -disable-output %s 2>&1 | FileCheck %s
 ;
 ; CHECK-NOT: internal error
 ; CHECK: offloaded found.1

@@ -3,7 +3,7 @@
 // ARGS: 1
 // ARGS: 0
 // OFFLOAD: yes
-// MOVED: 0 10400
+// MOVED: 0 18400
 #include <cstdio>
 #include <cstdlib>
 
@@ -27,18 +27,18 @@ OWN void of_new(int n) {
 }
 
 struct Block {
-  double of[300];
+  double of[1300];
 };
 
 OWN void of_blocks() {
   Block *a = new Block, *b = new Block;
-  for (int i = 0; i < 300; ++i)
+  for (int i = 0; i < 1300; ++i)
     a->of[i] = i * 0.5 + 3;
   int draw = std::rand();
-  for (int i = 0; i < 300; ++i)
-    b->of[i] = a->of[299 - i] * 0.5 + i + (draw < 0);
+  for (int i = 0; i < 1300; ++i)
+    b->of[i] = a->of[1299 - i] * 0.5 + i + (draw < 0);
   delete a;
-  print(b->of, 300);
+  print(b->of, 1300);
   delete b;
 }
 
