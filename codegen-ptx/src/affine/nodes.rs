@@ -112,3 +112,31 @@ pub(crate) fn last_value(
     }
     Err(CodegenError::Internal(format!("the loop condition {cond} is not a bound of {iterator}")))
 }
+
+/// Whether an expression has a name in it.
+pub(crate) fn mentions(e: &AstExpr, name: &str) -> Result<bool> {
+    Ok(match e.expr_type()? {
+        AstExprType::Int => false,
+        AstExprType::Id => e.id()?.name() == name,
+        AstExprType::Op => {
+            for i in 0..e.n_arg()? as i32 {
+                if mentions(&e.arg(i)?, name)? {
+                    return Ok(true);
+                }
+            }
+            false
+        }
+    })
+}
+
+/// The constant step of a loop.
+pub(crate) fn constant_step(node: &AstNode) -> Result<i64> {
+    let step = match node.for_inc()? {
+        e if e.expr_type()? == AstExprType::Int => e.int()?.to_i64().unwrap_or(0),
+        _ => 0,
+    };
+    if step < 1 {
+        return internal("a loop whose step is not a positive constant");
+    }
+    Ok(step)
+}

@@ -18,12 +18,12 @@
 
 use crate::CodegenError;
 use crate::affine::expr::ExprEmitter;
-use crate::affine::nodes::{Event, UserFn, emit_user, last_value};
+use crate::affine::nodes::{Event, UserFn, constant_step, emit_user, last_value, mentions};
 use crate::ir::builder::Ir;
-use crate::ir::error::{Result, internal};
+use crate::ir::error::Result;
 use crate::ir::llvm::*;
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntSLE;
-use pollyrs_isl::{AstExpr, AstExprType, AstNode, AstNodeType};
+use pollyrs_isl::{AstNode, AstNodeType};
 use pollyrs_schedule::planted::planted;
 
 /// Loops around one user node, which nothing else is beneath, without conditions.
@@ -69,7 +69,7 @@ impl Nest {
 
     /// The steps of both loops; of one, the outer one's is 0.
     pub fn steps(&self) -> Result<[i64; 2]> {
-        Ok([self.outer.as_ref().map_or(Ok(0), step)?, step(&self.inner)?])
+        Ok([self.outer.as_ref().map_or(Ok(0), constant_step)?, constant_step(&self.inner)?])
     }
 }
 
@@ -78,32 +78,8 @@ pub(crate) fn is_shift(v: Value) -> bool {
     v.is_select() && [1, 2].iter().all(|i| v.operand(*i).is_constant_int())
 }
 
-fn step(node: &AstNode) -> Result<i64> {
-    let e = node.for_inc()?;
-    let step = if e.expr_type()? == AstExprType::Int { e.int()?.to_i64().unwrap_or(0) } else { 0 };
-    if step < 1 {
-        return internal("a loop whose step is not a positive constant");
-    }
-    Ok(step)
-}
-
 fn iterator(node: &AstNode) -> Result<String> {
     Ok(node.for_iterator()?.id()?.name())
-}
-
-fn mentions(e: &AstExpr, name: &str) -> Result<bool> {
-    Ok(match e.expr_type()? {
-        AstExprType::Int => false,
-        AstExprType::Id => e.id()?.name() == name,
-        AstExprType::Op => {
-            for i in 0..e.n_arg()? as i32 {
-                if mentions(&e.arg(i)?, name)? {
-                    return Ok(true);
-                }
-            }
-            false
-        }
-    })
 }
 
 /// Rows and columns of one round: the values of both iterators.
@@ -127,7 +103,7 @@ pub(crate) fn emit<'e>(
         let line = Lines { rows: vec![(None, ir.bool(true), first, last)], equal: true };
         return line.emit(ir, function, expr, (nest, columns), user);
     };
-    let (name, step) = (iterator(outer)?, step(outer)?);
+    let (name, step) = (iterator(outer)?, constant_step(outer)?);
     let equal = !mentions(&nest.inner.for_init()?, &name)? && !mentions(&nest.inner.for_cond()?, &name)?;
     let [first, last] = bounds(expr, outer)?;
     let (head, after) = (ir.append_block(function, "rows"), ir.append_block(function, "rows.end"));
@@ -187,7 +163,7 @@ impl Lines {
         (nest, columns): (&Nest, u32),
         user: &mut UserFn<'_, 'e>,
     ) -> Result<()> {
-        let step = step(&nest.inner)?;
+        let step = constant_step(&nest.inner)?;
         let (head, after) = (ir.append_block(function, "turn"), ir.append_block(function, "turn.end"));
         let zero = ir.int(0);
         let before = ir.block();

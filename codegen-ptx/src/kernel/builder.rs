@@ -6,6 +6,7 @@ use crate::ir::error::{Result, internal, unsupported};
 use crate::ir::intrinsics::{BARRIER, OPAQUE};
 use crate::ir::llvm::*;
 use crate::kernel::plan::Plan;
+use crate::kernel::storage::OfMapping;
 use pollyrs_isl as isl;
 use pollyrs_schedule::{MappedKernel, MappedScop};
 use pollyrs_scop::{ArrayId, Scop, StmtId};
@@ -16,8 +17,6 @@ pub(crate) struct KernelBuilder<'a, S> {
     pub scop: &'a Scop,
     pub mapped: &'a MappedScop,
     pub launch: Launch<'a>,
-    /// `None` of fused steps, which no mapping made; what asks of it is never part of those.
-    pub mapped_kernel: Option<&'a MappedKernel>,
     pub module: Module,
     pub ir: &'a Ir,
     /// Parameters and mapping parameters: what is known in the entry block.
@@ -76,15 +75,37 @@ impl<'a> Launch<'a> {
     }
 }
 
-impl<'a, S> KernelBuilder<'a, S> {
-    /// The kernel, of all but fused steps.
-    pub fn kernel(&self) -> Result<&'a MappedKernel> {
-        self.mapped_kernel
-            .ok_or_else(|| crate::CodegenError::Internal("fused steps are no kernel of a mapping".into()))
+impl<'a, S: OfMapping<'a>> KernelBuilder<'a, S> {
+    /// The kernel of a mapping; fused steps have none.
+    pub fn kernel(&self) -> &'a MappedKernel {
+        self.storage.kernel()
     }
 }
 
-impl<S> KernelBuilder<'_, S> {
+impl<'a, S> KernelBuilder<'a, S> {
+    /// The same, with other storage, for what comes next.
+    pub fn with_storage<T>(self, make: impl FnOnce(&Self) -> Result<T>) -> Result<KernelBuilder<'a, T>> {
+        let storage = make(&self)?;
+        Ok(KernelBuilder {
+            scop: self.scop,
+            mapped: self.mapped,
+            launch: self.launch,
+            module: self.module,
+            ir: self.ir,
+            emit: self.emit,
+            arrays: self.arrays,
+            invariants: self.invariants,
+            sizes: self.sizes,
+            entry_end: self.entry_end,
+            plans: self.plans,
+            has_barrier: self.has_barrier,
+            task: self.task,
+            counts: self.counts,
+            reports: self.reports,
+            storage,
+        })
+    }
+
     /// Emits at the end of the entry block, then goes back.
     pub(crate) fn at_entry<T>(&self, f: impl FnOnce() -> Result<T>) -> Result<T> {
         let back = self.ir.block();

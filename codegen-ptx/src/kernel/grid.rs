@@ -18,6 +18,7 @@ use crate::ir::llvm::*;
 use crate::ir::types::WARP;
 use crate::kernel::axes::{axes, helper_axis};
 use crate::kernel::builder::KernelBuilder;
+use crate::kernel::storage::OfMapping;
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntULT;
 use pollyrs_isl as isl;
 use pollyrs_schedule::Tiling;
@@ -27,9 +28,9 @@ pub(crate) const GROUP_ROWS: u32 = 16;
 const ROWS: i64 = GROUP_ROWS as i64;
 
 /// Whether the blocks of a kernel are in groups: its last two dimensions have tiles of several points.
-pub(crate) fn in_groups<S>(k: &KernelBuilder<'_, S>) -> Result<bool> {
-    let Some(t) = k.kernel()?.tiling() else { return Ok(false) };
-    Ok(t.helpers <= 1 && t.dims.len() >= 2 && t.dims.iter().rev().take(2).all(|d| d.points > 1))
+pub(crate) fn in_groups<'a, S: OfMapping<'a>>(k: &KernelBuilder<'a, S>) -> bool {
+    let of_points = |t: &Tiling| t.dims.len() >= 2 && t.dims.iter().rev().take(2).all(|d| d.points > 1);
+    k.kernel().tiling().is_some_and(|t| t.helpers <= 1 && of_points(t))
 }
 
 /// Column and row of block `index` in a plane. `by_columns`: quotient and remainder by the number of columns.
@@ -58,7 +59,7 @@ pub(crate) fn in_plane(
 /// what the next one does, or what the next but one does. With eight lanes in a row this holds only for
 /// operands that are the same along x (measured on an H200, product of floats at 8192: 22% fewer wavefronts,
 /// 46.3 instead of 43.7 TFLOP/s).
-fn interleaved<S>(k: &KernelBuilder<'_, S>, tiling: &Tiling, lane: Value) -> Value {
+fn interleaved<'a, S: OfMapping<'a>>(k: &KernelBuilder<'a, S>, tiling: &Tiling, lane: Value) -> Value {
     // For bits x0, x1, x2, y0, y1 where they come from.
     const FROM: [u32; 5] = [0, 2, 3, 1, 4];
     let lanes: Vec<u32> = tiling.lanes.iter().copied().filter(|l| *l > 1).collect();
@@ -74,9 +75,12 @@ fn interleaved<S>(k: &KernelBuilder<'_, S>, tiling: &Tiling, lane: Value) -> Val
 
 /// The thread's coordinates: lanes of a warp are digits of the linear index by the tiling's lanes, the rest
 /// by warps.
-pub(crate) fn threads<S>(k: &KernelBuilder<'_, S>, tiling: &Tiling) -> Result<Vec<(String, Value)>> {
+pub(crate) fn threads<'a, S: OfMapping<'a>>(
+    k: &KernelBuilder<'a, S>,
+    tiling: &Tiling,
+) -> Result<Vec<(String, Value)>> {
     let ir = k.ir;
-    let sizes: Vec<u32> = k.kernel()?.block.iter().map(|b| b.size).collect();
+    let sizes: Vec<u32> = k.kernel().block.iter().map(|b| b.size).collect();
     // Of a warp with helpers, only some lanes may have points.
     let lanes = tiling.lanes.iter().product::<u32>();
     let fits = tiling.lanes.len() == sizes.len()
@@ -92,7 +96,7 @@ pub(crate) fn threads<S>(k: &KernelBuilder<'_, S>, tiling: &Tiling) -> Result<Ve
         lane = interleaved(k, tiling, lane);
     }
     let mut out = Vec::new();
-    for ((b, lanes), size) in k.kernel()?.block.iter().zip(&tiling.lanes).zip(&sizes).rev() {
+    for ((b, lanes), size) in k.kernel().block.iter().zip(&tiling.lanes).zip(&sizes).rev() {
         let (lanes, warps) = (constant(*lanes), constant(size / lanes));
         let low = ir.urem(lane, lanes);
         let high = ir.mul(ir.urem(warp, warps), lanes);
@@ -104,38 +108,38 @@ pub(crate) fn threads<S>(k: &KernelBuilder<'_, S>, tiling: &Tiling) -> Result<Ve
 
 /// [`KernelInfo::slice_tiles`]: of kernels that are launched once in an execution, those that have several
 /// tiles along the first dimension; of all that do, where launches are cut for several devices.
-pub(crate) fn slice_tiles<S>(k: &KernelBuilder<'_, S>) -> Result<u32> {
-    let Some(first) = k.kernel()?.grid.first() else { return Ok(0) };
+pub(crate) fn slice_tiles<'a, S: OfMapping<'a>>(k: &KernelBuilder<'a, S>) -> Result<u32> {
+    let Some(first) = k.kernel().grid.first() else { return Ok(0) };
     let count = pw_aff_expr(&first.count, None)?;
     let many = count.expr_type()? != isl::AstExprType::Int || count.int()?.to_i64().is_none_or(|n| n > 1);
     // A tiled kernel may have the place where its launch is cut as a parameter.
-    let once = k.kernel()?.host_params.is_empty() || k.kernel()?.tiling().is_some();
-    let cut = (k.mapped.divides || once && k.kernel()?.steps().is_none()) && k.kernel()?.task().is_none();
+    let once = k.kernel().host_params.is_empty() || k.kernel().tiling().is_some();
+    let cut = (k.mapped.divides || once && k.kernel().steps().is_none()) && k.kernel().task().is_none();
     if !many || !cut {
         return Ok(0);
     }
-    Ok(if k.kernel()?.grid.len() == 2 && in_groups(k)? { GROUP_ROWS } else { 1 })
+    Ok(if k.kernel().grid.len() == 2 && in_groups(k) { GROUP_ROWS } else { 1 })
 }
 
 /// The number of the thread among those for the same points.
-pub(crate) fn helper<S>(k: &KernelBuilder<'_, S>) -> Result<Value> {
-    match THREAD_ID.get(helper_axis(k.kernel()?)?) {
+pub(crate) fn helper<'a, S: OfMapping<'a>>(k: &KernelBuilder<'a, S>) -> Result<Value> {
+    match THREAD_ID.get(helper_axis(k.kernel())?) {
         Some(axis) => Ok(k.abstract_call(axis, k.ir.int_type(32))),
         None => internal("helpers in a block of three dimensions"),
     }
 }
 
 /// The linear index of the thread in its block, an `i32`: neighbours in it are neighbours in a warp.
-pub(crate) fn linear_thread<S>(k: &KernelBuilder<'_, S>) -> Result<Value> {
+pub(crate) fn linear_thread<'a, S: OfMapping<'a>>(k: &KernelBuilder<'a, S>) -> Result<Value> {
     let ir = k.ir;
     let (mut linear, mut scale) = (ir.int32(0), 1);
-    for (axis, b) in axes(k.kernel()?)?.into_iter().zip(&k.kernel()?.block).rev() {
+    for (axis, b) in axes(k.kernel())?.into_iter().zip(&k.kernel().block).rev() {
         let Some(axis) = axis else { continue };
         let id = k.abstract_call(THREAD_ID[axis], ir.int_type(32));
         linear = ir.add(linear, ir.mul(id, ir.int32(scale)));
         scale *= b.size;
     }
-    if k.kernel()?.tiling().is_some_and(|t| t.helpers > 1) {
+    if k.kernel().tiling().is_some_and(|t| t.helpers > 1) {
         linear = ir.add(linear, ir.mul(helper(k)?, ir.int32(scale)));
     }
     Ok(linear)

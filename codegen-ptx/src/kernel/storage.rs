@@ -9,6 +9,7 @@ use crate::ir::builder::Ir;
 use crate::ir::error::Result;
 use crate::ir::llvm::*;
 use crate::kernel::builder::KernelBuilder;
+use pollyrs_schedule::MappedKernel;
 use pollyrs_scop::{ArrayId, StmtId};
 
 /// An element that an instance of a statement accesses.
@@ -110,7 +111,21 @@ pub(crate) trait Storage<'a>: Sized {
     fn shared_memory(&self) -> SharedMemory;
 }
 
-/// All elements are in their arrays' memory, or where the caller says.
+/// The storage of a kernel that a mapping made.
+pub(crate) trait OfMapping<'a> {
+    fn kernel(&self) -> &'a MappedKernel;
+}
+
+/// That of a kernel whose coordinates are not there yet: the kernel.
+pub(crate) struct Coming<'a>(pub &'a MappedKernel);
+
+impl<'a> OfMapping<'a> for Coming<'a> {
+    fn kernel(&self) -> &'a MappedKernel {
+        self.0
+    }
+}
+
+/// All elements are in their arrays' memory, or where the caller says: of fused steps, which no mapping made.
 pub(crate) struct Plain;
 
 impl Storage<'_> for Plain {

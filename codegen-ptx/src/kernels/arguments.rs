@@ -9,7 +9,7 @@ use crate::ir::types::{host_type, identifier, slot_type};
 use crate::kernel::axes::{axes, helper_axis};
 use crate::kernel::builder::KernelBuilder;
 use crate::kernel::module::{KernelInfo, ScalarArg};
-use crate::kernel::storage::Storage;
+use crate::kernel::storage::{OfMapping, Storage};
 use crate::kernels::entry::Draft;
 use crate::ops::mma;
 use crate::statement::emit::reports_nan;
@@ -83,14 +83,14 @@ pub(crate) fn argument_types(ir: &Ir, scop: &Scop, arguments: &[Argument]) -> Re
 const TASKS: u32 = 2;
 
 /// Moves the draft's blocks into a function that has the used arguments only.
-pub(crate) fn finish<'k, S: Storage<'k>>(
+pub(crate) fn finish<'k, S: Storage<'k> + OfMapping<'k>>(
     k: &KernelBuilder<'k, S>,
     from: &Draft<'_, '_>,
 ) -> Result<KernelInfo> {
     let Draft { function: draft, arguments, types, .. } = *from;
     let kept: BTreeSet<usize> = (0..arguments.len()).filter(|i| draft.param(*i as u32).is_used()).collect();
     let kept_types: Vec<_> = kept.iter().map(|i| types[*i]).collect();
-    let name = identifier(&format!("{}_{}", k.scop.name, k.kernel()?.name));
+    let name = identifier(&format!("{}_{}", k.scop.name, k.kernel().name));
     if k.module.function(&name).is_some() {
         return internal(format!("two kernels are named {name}"));
     }
@@ -122,8 +122,8 @@ pub(crate) fn finish<'k, S: Storage<'k>>(
 }
 
 /// What the host has to know of a kernel, apart from its arguments.
-fn info<'k, S: Storage<'k>>(k: &KernelBuilder<'k, S>, name: String) -> Result<KernelInfo> {
-    let (kernel, shared) = (k.kernel()?, k.storage.shared_memory());
+fn info<'k, S: Storage<'k> + OfMapping<'k>>(k: &KernelBuilder<'k, S>, name: String) -> Result<KernelInfo> {
+    let (kernel, shared) = (k.kernel(), k.storage.shared_memory());
     let mut info = KernelInfo {
         name,
         arrays: Vec::new(),
@@ -173,7 +173,7 @@ fn add_array_attributes(kernel: &MappedKernel, function: Value, index: u32, writ
 }
 
 /// Attributes of the kernel as a whole.
-fn add_attributes<S>(k: &KernelBuilder<'_, S>, kernel: &MappedKernel, function: Value) {
+fn add_attributes<'a, S: OfMapping<'a>>(k: &KernelBuilder<'a, S>, kernel: &MappedKernel, function: Value) {
     function.add_attribute(FUNCTION, "nounwind", 0);
     // A loop on data may be one that the program runs for ever.
     let loops = |s: &Statement| s.subregion.as_ref().is_some_and(|r| !r.loops.is_empty());

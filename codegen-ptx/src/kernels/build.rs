@@ -42,6 +42,7 @@ use crate::ir::intrinsics::BARRIER;
 use crate::ir::llvm::*;
 use crate::ir::types::identifier;
 use crate::kernel::module::{KernelInfo, KernelModule};
+use crate::kernel::storage::Coming;
 use crate::kernels::apart::apart;
 use crate::kernels::arguments::{argument_types, candidates, finish, used_arrays};
 use crate::kernels::entry::{Draft, entry};
@@ -108,11 +109,11 @@ fn build_kernel(
         let (arguments, types, used) = (&arguments, &types, &used);
         let from = Draft { ir, module, function: draft, scop, mapped, kernel, arguments, types, used };
         if let Some(tiling) = kernel.tiling() {
-            let mut k = entry(&from, None)?;
+            let coming = entry(&from, Coming(kernel))?;
             let tree = emit::ast(tiling)?;
             let private = |id: &ArrayId| mapped.placement.get(id.0) == Some(&Placement::Private);
             let private: Vec<_> = used.keys().copied().filter(private).collect();
-            emit::emit(&mut k, draft, tiling, &tree, &private)?;
+            let k = emit::emit(coming, draft, tiling, &tree, &private)?;
             errno::store(&k)?;
             ir.ret_void();
             return finish(&k, &from);

@@ -9,6 +9,7 @@ use crate::ir::types::{host_type, llvm_elem, slot_type};
 use crate::kernel::axes::axes;
 use crate::kernel::builder::{KernelBuilder, Launch, Task, constant};
 use crate::kernel::module::ScalarArg;
+use crate::kernel::storage::OfMapping;
 use crate::kernel::{division, grid};
 use crate::kernels::arguments::Argument;
 use crate::ops::tasks;
@@ -32,7 +33,7 @@ pub(crate) struct Draft<'d, 'a> {
 }
 
 /// Fills the entry block: names for the arguments, the tile and thread coordinates, the private cells.
-pub(crate) fn entry<'a, S>(draft: &Draft<'_, 'a>, storage: S) -> Result<KernelBuilder<'a, S>> {
+pub(crate) fn entry<'a, S: OfMapping<'a>>(draft: &Draft<'_, 'a>, storage: S) -> Result<KernelBuilder<'a, S>> {
     let Draft { ir, module, function: draft, scop, mapped, kernel, arguments, used, .. } = *draft;
     let [start, body] = [(); 2].map(|()| ir.append_block(draft, ""));
     ir.at_end(start);
@@ -93,7 +94,6 @@ pub(crate) fn entry<'a, S>(draft: &Draft<'_, 'a>, storage: S) -> Result<KernelBu
         scop,
         mapped,
         launch: Launch::of(kernel),
-        mapped_kernel: Some(kernel),
         module,
         ir,
         emit,
@@ -128,20 +128,25 @@ pub(crate) struct Tiles {
 }
 
 /// The tiles along a dimension of the grid.
-fn size<S>(k: &KernelBuilder<'_, S>, tiles: &Tiles, d: usize) -> Result<Value> {
-    let f = &k.kernel()?.grid[d].count;
+fn size<'a, S: OfMapping<'a>>(k: &KernelBuilder<'a, S>, tiles: &Tiles, d: usize) -> Result<Value> {
+    let f = &k.kernel().grid[d].count;
     match (constant(k, f)?, tiles.count.get(&d)) {
         (Some(c), _) => Ok(c),
         (None, Some(c)) => Ok(*c),
         (None, None) => {
-            let context = k.kernel()?.context.clone().params()?;
+            let context = k.kernel().context.clone().params()?;
             k.emit.emit_int(&crate::affine::expr::pw_aff_expr(f, Some(&context))?)
         }
     }
 }
 
 /// The quotient and the remainder of a block's index by the tiles along a dimension.
-fn divided<S>(k: &KernelBuilder<'_, S>, tiles: &Tiles, d: usize, index: Value) -> Result<[Value; 2]> {
+fn divided<'a, S: OfMapping<'a>>(
+    k: &KernelBuilder<'a, S>,
+    tiles: &Tiles,
+    d: usize,
+    index: Value,
+) -> Result<[Value; 2]> {
     let count = size(k, tiles, d)?;
     // (Divisions by constants are products for the optimizer.)
     match tiles.factor.get(&d).filter(|_| count.constant_int().is_none()) {
@@ -151,10 +156,10 @@ fn divided<S>(k: &KernelBuilder<'_, S>, tiles: &Tiles, d: usize, index: Value) -
 }
 
 /// What a block knows that is a task of a graph.
-fn task<S>(k: &KernelBuilder<'_, S>, flags: Value, tiles: &Tiles) -> Result<Task> {
+fn task<'a, S: OfMapping<'a>>(k: &KernelBuilder<'a, S>, flags: Value, tiles: &Tiles) -> Result<Task> {
     let thread = grid::linear_thread(k)?;
     let mut grid = Vec::new();
-    for (d, g) in k.kernel()?.grid.iter().enumerate() {
+    for (d, g) in k.kernel().grid.iter().enumerate() {
         let lower = constant(k, &g.lower)?.unwrap_or(tiles.lower[&d]);
         // The first one is not asked for.
         let size = if d == 0 { k.ir.int(0) } else { size(k, tiles, d)? };
@@ -165,14 +170,14 @@ fn task<S>(k: &KernelBuilder<'_, S>, flags: Value, tiles: &Tiles) -> Result<Task
 
 /// The values of the tile and thread parameters. The linear block index is
 /// `((i0 * count1) + i1) * count2 + i2`, but for the order of tiles in a plane ([`grid::in_plane`]).
-pub(crate) fn coordinates<S>(
-    k: &KernelBuilder<'_, S>,
+pub(crate) fn coordinates<'a, S: OfMapping<'a>>(
+    k: &KernelBuilder<'a, S>,
     first_block: Option<Value>,
     tiles: &Tiles,
 ) -> Result<Vec<(String, Value)>> {
     let ir = k.ir;
     let mut out = Vec::new();
-    if !k.kernel()?.grid.is_empty() {
+    if !k.kernel().grid.is_empty() {
         let mut rest = match &k.task {
             Some(task) => task.own,
             None => k.abstract_call(BLOCK_ID, ir.i64_type()),
@@ -183,9 +188,9 @@ pub(crate) fn coordinates<S>(
             let narrow = |v| ir.trunc(v, ir.int_type(32));
             rest = ir.zext(ir.add(narrow(rest), narrow(first)), ir.i64_type());
         }
-        let n = k.kernel()?.grid.len();
+        let n = k.kernel().grid.len();
         let mut place = Vec::new();
-        if grid::in_groups(k)? {
+        if grid::in_groups(k) {
             let (columns, rows) = (size(k, tiles, n - 1)?, size(k, tiles, n - 2)?);
             let mut index = rest;
             if n > 2 {
@@ -196,7 +201,7 @@ pub(crate) fn coordinates<S>(
             let by_columns = |index| divided(k, tiles, n - 1, index);
             place = grid::in_plane(ir, index, rows, by_columns)?.to_vec();
         }
-        for (d, g) in k.kernel()?.grid.iter().enumerate().rev() {
+        for (d, g) in k.kernel().grid.iter().enumerate().rev() {
             let index = if d + place.len() >= n {
                 place[n - 1 - d]
             } else if d > 0 {
@@ -210,11 +215,11 @@ pub(crate) fn coordinates<S>(
             out.push((g.param.clone(), ir.add(index, lower)));
         }
     }
-    if let Some(t) = k.kernel()?.tiling() {
+    if let Some(t) = k.kernel().tiling() {
         out.extend(grid::threads(k, t)?);
         return Ok(out);
     }
-    for (axis, b) in axes(k.kernel()?)?.into_iter().zip(&k.kernel()?.block) {
+    for (axis, b) in axes(k.kernel())?.into_iter().zip(&k.kernel().block) {
         let id = match axis {
             Some(axis) => ir.zext(k.abstract_call(THREAD_ID[axis], ir.int_type(32)), ir.i64_type()),
             None => ir.int(0),

@@ -71,7 +71,7 @@ pub(crate) fn are_updates(k: &KernelBuilder<'_>) -> bool {
         let s = &k.scop.statements[u.statement.0];
         s.body.iter().all(|i| groups::speculates(host_value(*i)))
     };
-    k.kernel().is_ok_and(|kernel| kernel.updates().iter().all(speculates))
+    k.kernel().updates().iter().all(speculates)
 }
 
 fn place(k: &KernelBuilder<'_>, b: &TileBox, end: &mut u32) -> Result<Place> {
@@ -80,7 +80,7 @@ fn place(k: &KernelBuilder<'_>, b: &TileBox, end: &mut u32) -> Result<Place> {
     let mut corner = Vec::new();
     for d in 0..b.size.len() {
         let f = b.corner.clone().dim_min(d as i32)?;
-        let context = k.kernel()?.context.clone().params()?;
+        let context = k.kernel().context.clone().params()?;
         corner.push(k.emit.emit_int(&pw_aff_expr(&f, Some(&context))?)?);
     }
     Ok(Place { array: b.array, start, strides: b.strides(), size: b.size.clone(), corner })
@@ -88,14 +88,14 @@ fn place(k: &KernelBuilder<'_>, b: &TileBox, end: &mut u32) -> Result<Place> {
 
 /// `[params, _h*, _b*] -> { S[i] }`: instances of the block, of those that are no updates.
 fn of_block(k: &KernelBuilder<'_>) -> Result<isl::UnionSet> {
-    let b: Vec<_> = k.kernel()?.grid.iter().map(|g| g.param.as_str()).collect();
+    let b: Vec<_> = k.kernel().grid.iter().map(|g| g.param.as_str()).collect();
     let x: Vec<_> = (0..b.len()).map(|d| format!("x{d}")).collect();
     let equal: Vec<_> = x.iter().zip(&b).map(|(x, b)| format!("{x} = {b}")).collect();
     let text = format!("[{}] -> {{ [{}] : {} }}", b.join(", "), x.join(", "), equal.join(" and "));
-    let here = isl::UnionSet::read(k.kernel()?.domain.context(), &text)?;
-    let tile = k.kernel()?.tile_map.clone().intersect_range(here)?.domain()?;
-    let mut all = k.kernel()?.domain.clone().intersect(tile)?;
-    for u in k.kernel()?.updates().iter().filter(|_| are_updates(k)) {
+    let here = isl::UnionSet::read(k.kernel().domain.context(), &text)?;
+    let tile = k.kernel().tile_map.clone().intersect_range(here)?.domain()?;
+    let mut all = k.kernel().domain.clone().intersect(tile)?;
+    for u in k.kernel().updates().iter().filter(|_| are_updates(k)) {
         all = all.subtract(u.instances.clone())?;
     }
     Ok(all)
@@ -103,7 +103,7 @@ fn of_block(k: &KernelBuilder<'_>) -> Result<isl::UnionSet> {
 
 /// Fills what is there from the beginning, ahead of all instances.
 pub(crate) fn begin(k: &mut KernelBuilder<'_>) -> Result<()> {
-    let kernel = k.kernel()?;
+    let kernel = k.kernel();
     let Some(task) = kernel.task().filter(|t| !t.homes.is_empty()) else { return Ok(()) };
     let mut end = k.storage.windows.shared_bytes.next_multiple_of(ALIGN);
     let mut boxes = Boxes { shared: Some(k.abstract_call(SHARED, k.ir.ptr_type())), ..Boxes::default() };
@@ -165,7 +165,7 @@ pub(crate) fn begin(k: &mut KernelBuilder<'_>) -> Result<()> {
 
 /// Fills the stages whose elements others write.
 pub(crate) fn stages(k: &mut KernelBuilder<'_>) -> Result<()> {
-    let stages = k.kernel()?.task().map_or(&[][..], |t| &t.stages);
+    let stages = k.kernel().task().map_or(&[][..], |t| &t.stages);
     for (i, s) in stages.iter().enumerate() {
         if !s.early && i < k.storage.boxes.stages.len() {
             fill(k, (false, i), &s.at.copied)?;
@@ -176,7 +176,7 @@ pub(crate) fn stages(k: &mut KernelBuilder<'_>) -> Result<()> {
 
 /// Stores what was written, behind all instances.
 pub(crate) fn end(k: &mut KernelBuilder<'_>) -> Result<()> {
-    let homes = k.kernel()?.task().map_or(&[][..], |t| &t.homes);
+    let homes = k.kernel().task().map_or(&[][..], |t| &t.homes);
     if k.storage.boxes.homes.is_empty() {
         return Ok(());
     }
@@ -233,7 +233,7 @@ fn elements(
     let ir = k.ir;
     let Some(task) = &k.task else { return internal("boxes without a task") };
     let thread = ir.zext(task.thread, ir.i64_type());
-    let threads: i64 = k.kernel()?.block.iter().map(|b| i64::from(b.size)).product();
+    let threads: i64 = k.kernel().block.iter().map(|b| i64::from(b.size)).product();
     let boxes = &k.storage.boxes;
     let Some(shared) = boxes.shared else { return internal("boxes without shared memory") };
     let p = if home { &boxes.homes[index] } else { &boxes.stages[index] };
@@ -302,7 +302,7 @@ fn fill(k: &mut KernelBuilder<'_>, which: (bool, usize), copied: &isl::Set) -> R
         if which.0 { k.storage.boxes.homes[which.1].array } else { k.storage.boxes.stages[which.1].array };
     let array = k.scop.array(id);
     let (ty, align) = (llvm_elem(k.ir, array.elem), alignment(k, id));
-    let context = k.kernel()?.context.clone().params()?;
+    let context = k.kernel().context.clone().params()?;
     let some = copied.clone().params()?.gist(context)?.coalesce()?;
     let some = k.emit.emit_set(&some)?;
     let skipped = k.unless(k.ir.not(some));

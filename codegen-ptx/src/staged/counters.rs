@@ -28,7 +28,7 @@ use pollyrs_schedule::planted::planted;
 
 /// Sets the counters, ahead of all instances.
 pub(crate) fn begin(k: &mut KernelBuilder<'_>) -> Result<()> {
-    let kernel = k.kernel()?;
+    let kernel = k.kernel();
     if kernel.counters().is_empty() {
         return Ok(());
     }
@@ -73,7 +73,7 @@ fn counted(k: &mut KernelBuilder<'_>, c: &Counters, start: u32) -> Result<Counte
     if identity.ty() != elem {
         return internal("counters of another type than the elements");
     }
-    let context = k.kernel()?.context.clone().params()?;
+    let context = k.kernel().context.clone().params()?;
     let ir = k.ir;
     let most = ir.int(c.most.into());
     let (mut first, mut size) = (Vec::new(), Vec::new());
@@ -111,7 +111,7 @@ fn strided(
     let ir = k.ir;
     let Some((_, thread)) = k.storage.counters.at else { return internal("no counters") };
     let elements = k.storage.counters.list[at].elements;
-    let threads: i64 = k.kernel()?.block.iter().map(|b| i64::from(b.size)).product();
+    let threads: i64 = k.kernel().block.iter().map(|b| i64::from(b.size)).product();
     let function = ir.block().function();
     let [head, inside, after] =
         ["counters", "counter", "counted"].map(|name| ir.append_block(function, name));

@@ -53,7 +53,7 @@ fn barrier(k: &mut KernelBuilder<'_>) -> Result<()> {
         return Ok(());
     }
     k.has_barrier = true;
-    if copies_without_waiting(k.kernel()?)? {
+    if copies_without_waiting(k.kernel())? {
         copies::commit(k);
         copies::wait(k, 0);
     }
@@ -72,13 +72,13 @@ pub(crate) fn branch_to_full<'e>(
 ) -> Result<Option<Block>> {
     let ir = k.ir;
     let mut emit = general_emit.clone();
-    let Some(condition) = is_full(k.kernel()?, &mut emit, p)? else { return Ok(None) };
+    let Some(condition) = is_full(k.kernel(), &mut emit, p)? else { return Ok(None) };
     let block = |name: &str| ir.append_block(function, name);
     let (full, general, after) = (block("full"), block("general"), block("stage.end"));
     ir.cond_br(condition, full, general);
     ir.at_end(full);
     k.storage.windows.passing = Some(passing(k)?);
-    let (kernel, scop) = (k.kernel()?, k.scop);
+    let (kernel, scop) = (k.kernel(), k.scop);
     let mut asks = kernel.stages().is_some_and(|s| s.prefetch);
     let mut element = |emit: &mut ExprEmitter<'e>, event: Event<'_>, iterators: &[Value]| {
         if event == Event::First {

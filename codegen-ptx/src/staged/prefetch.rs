@@ -29,7 +29,7 @@ pub(crate) fn cache_lines(
     emit: &ExprEmitter<'_>,
     p: &[Value],
 ) -> Result<()> {
-    let (ir, kernel) = (k.ir, k.kernel()?);
+    let (ir, kernel) = (k.ir, k.kernel());
     let Some((last, outer)) = p.split_last() else { return Ok(()) };
     let mut emit = emit.clone();
     let next = [outer, &[ir.add(*last, ir.int(1))]].concat();

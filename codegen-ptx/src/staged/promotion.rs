@@ -51,7 +51,7 @@ pub(crate) fn element(
         return Ok(true);
     }
     let Event::Promoted(mark) = event else { return Ok(false) };
-    let kernel = k.kernel()?;
+    let kernel = k.kernel();
     let Some(p) = kernel.promotions.iter().find(|p| p.mark == mark) else {
         return internal(format!("{mark} is no promotion of {}", kernel.name));
     };

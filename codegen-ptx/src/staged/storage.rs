@@ -8,7 +8,7 @@ use crate::kernel::storage::{Element, SharedMemory, Storage, Stored};
 use crate::staged::state::{KernelBuilder, Staged};
 use crate::staged::{boxes, counters, groups, promotion, stores, window};
 
-impl<'a> Storage<'a> for Staged {
+impl<'a> Storage<'a> for Staged<'a> {
     fn address(k: &mut KernelBuilder<'a>, e: &Element<'_>) -> Result<Option<Value>> {
         if let Some(at) = in_window(k, e)?.or_else(|| promotion::register(k, e.statement, e.access)) {
             return Ok(Some(at));
@@ -57,7 +57,7 @@ impl<'a> Storage<'a> for Staged {
 
 /// The address in a window of shared memory.
 fn in_window(k: &KernelBuilder<'_>, e: &Element<'_>) -> Result<Option<Value>> {
-    if k.kernel()?.windows().is_empty() {
+    if k.kernel().windows().is_empty() {
         return Ok(None);
     }
     window::address(k, e.array, &e.subscripts()?, Some(e.statement))

@@ -76,14 +76,14 @@ pub(crate) fn emit(
     number: usize,
     step: Value,
 ) -> Result<()> {
-    let kernel = k.kernel()?;
+    let kernel = k.kernel();
     let Some(u) = kernel.updates().iter().find(|u| u.number == number) else {
         return internal(format!("there is no update {number}"));
     };
     let ir = k.ir;
     let mut known = emit.clone();
     known.names.insert(Param::Step.to_string(), step);
-    let context = k.kernel()?.context.clone().params()?;
+    let context = k.kernel().context.clone().params()?;
     let some = u.points.clone().params()?.intersect(u.times.clone().params()?)?.gist(context)?.coalesce()?;
     let none = k.unless(ir.not(known.emit_set(&some)?));
     let p = points(k, emit, u, step)?;
@@ -274,7 +274,7 @@ fn points<'e>(k: &KernelBuilder<'_>, emit: &ExprEmitter<'e>, u: &Update, step: V
         }
         n => return internal(format!("an update of {n} coordinates")),
     };
-    let context = k.kernel()?.context.clone().params()?;
+    let context = k.kernel().context.clone().params()?;
     let bound = |f: isl::PwAff| emit.emit_int(&pw_aff_expr(&f, Some(&context))?);
     let times = [bound(u.times.clone().dim_min(0)?)?, bound(u.times.clone().dim_max(0)?)?];
     Ok(Points { emit, thread, first, number, corner, times })
@@ -286,8 +286,8 @@ fn operand_tiles<'u>(
     u: &'u Update,
 ) -> Result<Vec<OperandTile<'u>>> {
     let ir = k.ir;
-    let threads: i64 = k.kernel()?.block.iter().map(|b| i64::from(b.size)).product();
-    let context = k.kernel()?.context.clone().params()?;
+    let threads: i64 = k.kernel().block.iter().map(|b| i64::from(b.size)).product();
+    let context = k.kernel().context.clone().params()?;
     let s = &k.scop.statements[u.statement.0];
     let mut start = i64::from(k.storage.boxes.end);
     let mut out = Vec::new();
@@ -352,7 +352,7 @@ fn copied(
     n: i64,
 ) -> Result<[Value; 2]> {
     let ir = k.ir;
-    let threads: i64 = k.kernel()?.block.iter().map(|b| i64::from(b.size)).product();
+    let threads: i64 = k.kernel().block.iter().map(|b| i64::from(b.size)).product();
     let number = ir.add(p.thread, ir.int(n * threads));
     let across = ir.int(if operand_tile.by_time { STRIP } else { TILE });
     let (slow, fast) = (ir.udiv(number, across), ir.urem(number, across));

@@ -135,7 +135,7 @@ impl Windows {
 /// would compute ahead of all stages, or once for many steps, what the rows of each step need: hundreds of
 /// values to keep, where registers are what lets loads be on their way at once.
 pub(crate) fn forget(k: &mut KernelBuilder<'_>, emit: &mut ExprEmitter<'_>, block: bool) -> Result<()> {
-    let kernel = k.kernel()?;
+    let kernel = k.kernel();
     if kernel.full().is_none() {
         return Ok(());
     }
@@ -165,7 +165,7 @@ pub(crate) fn forget(k: &mut KernelBuilder<'_>, emit: &mut ExprEmitter<'_>, bloc
 /// The beginning of the stage `p`.
 pub(crate) fn enter(k: &mut KernelBuilder<'_>, emit: &mut ExprEmitter<'_>, p: &[Value]) -> Result<()> {
     let ir = k.ir;
-    let kernel = k.kernel()?;
+    let kernel = k.kernel();
     forget(k, emit, true)?;
     let mut emit = emit.clone();
     for (d, v) in p.iter().enumerate() {
@@ -306,7 +306,7 @@ fn unrolled(node: isl::ScheduleNode, stages: usize, steps: bool) -> Result<isl::
 /// The writes of the full stage `_p*`, or of a block's only stage, that need no store, as conditions on
 /// instances.
 pub(crate) fn passing(k: &KernelBuilder<'_>) -> Result<Passing> {
-    let kernel = k.kernel()?;
+    let kernel = k.kernel();
     let mut out = Passing::new();
     let Some(steps) = kernel.steps() else { return Ok(out) };
     let only = isl::Set::read(steps.context(), &format!("{{ {Enter}[] }}"))?;
@@ -412,7 +412,7 @@ fn ends_loop(end: Value) -> bool {
 
 /// Emits the copy `_in0(p, s)` of an element.
 pub(crate) fn copy(k: &mut KernelBuilder<'_>, tuple: Tuple, args: &[Value]) -> Result<()> {
-    let kernel = k.kernel()?;
+    let kernel = k.kernel();
     let Some(w) = kernel.windows().iter().find(|w| w.copy == tuple) else {
         return internal(format!("{tuple} is of no window"));
     };

@@ -83,7 +83,6 @@ pub(super) fn emit_kernel(input: Input<'_>) -> Result<u32> {
             hoistable: &[],
             team: 1,
         },
-        mapped_kernel: None,
         module: input.module,
         ir,
         emit: ExprEmitter::new(ir, names),

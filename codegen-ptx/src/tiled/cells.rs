@@ -17,7 +17,7 @@ use crate::kernel::builder::alignment;
 use crate::ops::copies;
 use crate::tiled::guard;
 use crate::tiled::guard::minds_operands;
-use crate::tiled::state::{Coordinate, KernelBuilder, at_point, computes, points, register, state};
+use crate::tiled::state::{Coordinate, KernelBuilder, at_point, computes, points, register};
 use crate::tiled::words;
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntEQ;
 use pollyrs_isl as isl;
@@ -46,7 +46,7 @@ pub(super) fn transfer(
     let Some(base) = k.arrays.get(&r.array).copied() else {
         return internal("a register without an array");
     };
-    let tiling = state(k)?.tiling;
+    let tiling = k.storage.tiling;
     // [v] as parameters.
     let used = r.cell.clone().domain()?;
     let mut subscripts = Vec::new();
@@ -77,7 +77,7 @@ pub(super) fn transfer(
         ir.append_block(function, "parttile"),
         ir.append_block(function, "donetile"),
     );
-    let full = state(k)?.coordinates.iter().fold(ir.bool(true), |full, c| ir.and(full, c.full));
+    let full = k.storage.coordinates.iter().fold(ir.bool(true), |full, c| ir.and(full, c.full));
     let full = match &r.full {
         Some(tiles) => ir.and(full, emit.emit_set(tiles)?),
         None => full,
@@ -105,12 +105,12 @@ pub(super) fn transfer(
         }
     } else {
         for point in points(tiling) {
-            state(k)?.point = point.clone();
+            k.storage.point = point.clone();
             if load && let Some(register) = register(k, r.array)? {
                 ir.store_aligned(ty.zero(), register, elem.bytes());
             }
             let mut inside = ir.bool(true);
-            for (c, p) in state(k)?.coordinates.iter().zip(&point) {
+            for (c, p) in k.storage.coordinates.iter().zip(&point) {
                 inside = ir.and(inside, c.inside[*p]);
             }
             if let Some(own) = &own {
@@ -207,7 +207,7 @@ impl Cells {
     ) -> Result<Value> {
         let ir = k.ir;
         let mut emit = at_point(k, emit, point)?;
-        let t = state(k)?;
+        let t = &mut k.storage;
         for ((d, c), p) in t.tiling.dims.iter().zip(&t.coordinates).zip(point) {
             emit.names.insert(d.param.clone(), which(c)[*p]);
         }
@@ -228,7 +228,7 @@ impl Cells {
     /// Whether the vectors of a thread start at multiples of their bytes: the first one does, and so do rows.
     fn aligned(&self, k: &mut KernelBuilder<'_>, emit: &ExprEmitter<'_>, vector: &Vector) -> Result<Value> {
         let ir = k.ir;
-        let first = vec![0; state(k)?.point.len()];
+        let first = vec![0; k.storage.point.len()];
         let points = vector.points(&first, self.elem.bytes());
         let mut low = ir.ptr_to_int(self.address(k, emit, &points[0], |c| &c.plain)?);
         if self.subscripts.len() > 1 {
@@ -256,7 +256,7 @@ impl Cells {
         let cell = self.address(k, emit, &points[0], |c| &c.plain)?;
         let mut registers = Vec::new();
         for at in points {
-            state(k)?.point = at;
+            k.storage.point = at;
             let Some(register) = register(k, self.array)? else { return internal("no register") };
             registers.push(register);
         }

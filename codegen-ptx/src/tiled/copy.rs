@@ -45,8 +45,8 @@ impl Share {
         let last = g.size.last().copied().unwrap_or(1);
         let fits = |w: &u32| w * bytes <= VECTOR_BYTES && last.is_multiple_of(*w);
         let width = [4, 2, 1].into_iter().find(fits).unwrap_or(1);
-        let helpers = k.kernel()?.tiling().map_or(1, |t| t.helpers);
-        let threads = k.kernel()?.block.iter().map(|b| b.size).product::<u32>() * helpers;
+        let helpers = k.kernel().tiling().map_or(1, |t| t.helpers);
+        let threads = k.kernel().block.iter().map(|b| b.size).product::<u32>() * helpers;
         Ok(Share { width, vectors: g.size.iter().product::<u32>() / width, threads })
     }
 
@@ -225,7 +225,7 @@ pub(super) fn clamped(
 
 /// The first and last subscripts that the launch reads, by dimension.
 fn bounds(k: &KernelBuilder<'_>, g: &SharedGroup) -> Result<Vec<(AstExpr, AstExpr)>> {
-    let context = k.kernel()?.context.clone().params()?;
+    let context = k.kernel().context.clone().params()?;
     let expr = |f: &pollyrs_isl::PwAff| crate::affine::expr::pw_aff_expr(f, Some(&context));
     g.bounds.iter().map(|(min, max)| Ok((expr(min)?, expr(max)?))).collect()
 }
@@ -236,7 +236,7 @@ fn hidden<'e, 'x>(
     emit: &ExprEmitter<'e>,
     expressions: impl Iterator<Item = &'x AstExpr>,
 ) -> Result<ExprEmitter<'e>> {
-    let mut names: BTreeSet<String> = k.kernel()?.grid.iter().map(|g| g.param.clone()).collect();
+    let mut names: BTreeSet<String> = k.kernel().grid.iter().map(|g| g.param.clone()).collect();
     for e in expressions {
         mentioned(e, &mut names)?;
     }
@@ -283,12 +283,12 @@ pub(super) struct Stream {
 /// (28 bytes spilled, products of floats in tiles of 64 × 64 took 4% longer).
 fn starts_in_box(k: &KernelBuilder<'_>, g: &SharedGroup, d: usize) -> Result<bool> {
     let Some(m) = g.along[d] else { return Ok(false) };
-    let Some(dim) = k.kernel()?.tiling().and_then(|t| t.dims.get(m)) else { return Ok(false) };
-    if k.kernel()?.host_params.is_empty() || dim.min.is_cst()? || !g.bounds[d].0.is_equal(&dim.min)? {
+    let Some(dim) = k.kernel().tiling().and_then(|t| t.dims.get(m)) else { return Ok(false) };
+    if k.kernel().host_params.is_empty() || dim.min.is_cst()? || !g.bounds[d].0.is_equal(&dim.min)? {
         return Ok(false);
     }
-    let tile = Val::int(dim.min.context(), i64::from(k.kernel()?.block[m].size * dim.points))?;
-    Ok(k.kernel()?.grid[m].lower.clone().scale(tile)?.lt_set(dim.min.clone())?.is_empty()?)
+    let tile = Val::int(dim.min.context(), i64::from(k.kernel().block[m].size * dim.points))?;
+    Ok(k.kernel().grid[m].lower.clone().scale(tile)?.lt_set(dim.min.clone())?.is_empty()?)
 }
 
 /// The first and last subscripts that the launch reads, by dimension, as the loop over strips needs them; the

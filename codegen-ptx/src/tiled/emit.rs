@@ -6,9 +6,11 @@ use crate::affine::nodes::tuple_of;
 use crate::ir::error::{Result, internal};
 use crate::ir::llvm::*;
 use crate::ir::types::llvm_elem;
+use crate::kernel::builder;
+use crate::kernel::storage::{Coming, OfMapping};
 use crate::tiled::cells::transfer;
 use crate::tiled::guard::minds_operands;
-use crate::tiled::state::{Coordinate, KernelBuilder, Tiled, points, register, state};
+use crate::tiled::state::{Coordinate, KernelBuilder, Tiled, points, register};
 use crate::tiled::{guard, walk, words};
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntSLE;
 use pollyrs_isl as isl;
@@ -75,13 +77,18 @@ pub(crate) fn free_of_points(e: &AstExpr) -> Result<bool> {
 
 /// Emits the kernel's body in front of its return.
 pub(crate) fn emit<'a>(
-    k: &mut KernelBuilder<'a>,
+    coming: builder::KernelBuilder<'a, Coming<'a>>,
     function: Value,
     tiling: &'a Tiling,
     tree: &AstNode,
     private: &[ArrayId],
-) -> Result<()> {
-    k.storage = Some(start(k, tiling, private)?);
+) -> Result<KernelBuilder<'a>> {
+    let mut k = coming.with_storage(|k| start(k, tiling, private))?;
+    body(&mut k, function, tiling, tree)?;
+    Ok(k)
+}
+
+fn body<'a>(k: &mut KernelBuilder<'a>, function: Value, tiling: &'a Tiling, tree: &AstNode) -> Result<()> {
     // Tiles without points leave: all threads of the block do.
     let leave = match &tiling.tiles {
         Some(tiles) => {
@@ -102,7 +109,7 @@ pub(crate) fn emit<'a>(
     }
     // Addresses of a hundred cells would otherwise stay in registers from the loads to the stores.
     let again = coordinates(k, tiling, true)?;
-    state(k)?.coordinates = again;
+    k.storage.coordinates = again;
     if minds_operands(k) {
         // Points outside the box have read what other threads store now, if no copy with its barriers came
         // between.
@@ -119,7 +126,11 @@ pub(crate) fn emit<'a>(
 }
 
 /// The state before the first point: coordinates and cells are in the entry block.
-fn start<'a>(k: &KernelBuilder<'a>, tiling: &'a Tiling, private: &[ArrayId]) -> Result<Tiled<'a>> {
+fn start<'a>(
+    k: &builder::KernelBuilder<'a, Coming<'a>>,
+    tiling: &'a Tiling,
+    private: &[ArrayId],
+) -> Result<Tiled<'a>> {
     let coordinates = k.at_entry(|| coordinates(k, tiling, false))?;
     let points: usize = tiling.dims.iter().map(|d| d.points as usize).product();
     let mut cells = BTreeMap::new();
@@ -137,6 +148,7 @@ fn start<'a>(k: &KernelBuilder<'a>, tiling: &'a Tiling, private: &[ArrayId]) -> 
         Ok(())
     })?;
     Ok(Tiled {
+        kernel: k.kernel(),
         tiling,
         coordinates,
         cells,
@@ -173,7 +185,7 @@ fn unrolled<'a>(
     }
     let ir = k.ir;
     let (mut all, mut some) = (ir.bool(true), ir.bool(true));
-    for c in &state(k)?.coordinates {
+    for c in &k.storage.coordinates {
         // The same for all threads of the block.
         all = if c.plain.len() > 1 { ir.and(all, c.full) } else { all };
         some = ir.and(some, c.inside.iter().fold(ir.bool(false), |some, inside| ir.or(some, *inside)));
@@ -190,7 +202,7 @@ fn unrolled<'a>(
     for r in &tiling.registers {
         let elem = k.scop.array(r.array).elem;
         for point in points(tiling) {
-            state(k)?.point = point;
+            k.storage.point = point;
             if let Some(register) = register(k, r.array)? {
                 ir.store_aligned(llvm_elem(ir, elem).zero(), register, elem.bytes());
             }
@@ -198,28 +210,28 @@ fn unrolled<'a>(
     }
     ir.br(done);
     ir.at_end(whole);
-    state(k)?.whole = true;
+    k.storage.whole = true;
     names.all_apart = true;
     match words::test(k, tiling)? {
         Some(test) => {
             let (wide, single) = (block("allwords"), block("allelements"));
             ir.cond_br(test.holds(ir), wide, single);
             ir.at_end(wide);
-            state(k)?.words = test.words;
+            k.storage.words = test.words;
             walk::walk(k, function, names, tree)?;
-            state(k)?.words.clear();
+            k.storage.words.clear();
             ir.br(done);
             ir.at_end(single);
             // What both ways load would be loaded ahead of them, element by element.
             let hidden = coordinates(k, tiling, true)?;
-            let own = std::mem::replace(&mut state(k)?.coordinates, hidden);
+            let own = std::mem::replace(&mut k.storage.coordinates, hidden);
             walk::walk(k, function, names, tree)?;
-            state(k)?.coordinates = own;
+            k.storage.coordinates = own;
         }
         None => walk::walk(k, function, names, tree)?,
     }
     names.all_apart = false;
-    state(k)?.whole = false;
+    k.storage.whole = false;
     ir.br(done);
     ir.at_end(part);
     walk::walk(k, function, names, tree)?;
@@ -230,10 +242,14 @@ fn unrolled<'a>(
 
 /// The coordinates of a thread's points; `hidden` from the optimizer, they are computed anew and not kept
 /// from the last time.
-pub(crate) fn coordinates(k: &KernelBuilder<'_>, tiling: &Tiling, hidden: bool) -> Result<Vec<Coordinate>> {
+pub(crate) fn coordinates<'a, S: OfMapping<'a>>(
+    k: &builder::KernelBuilder<'a, S>,
+    tiling: &Tiling,
+    hidden: bool,
+) -> Result<Vec<Coordinate>> {
     let ir = k.ir;
     let mut out = Vec::new();
-    for ((d, g), b) in tiling.dims.iter().zip(&k.kernel()?.grid).zip(&k.kernel()?.block) {
+    for ((d, g), b) in tiling.dims.iter().zip(&k.kernel().grid).zip(&k.kernel().block) {
         let (Some(block), Some(thread)) = (k.emit.names.get(&g.param), k.emit.names.get(&b.param)) else {
             return internal("a tile without coordinates");
         };
@@ -242,12 +258,12 @@ pub(crate) fn coordinates(k: &KernelBuilder<'_>, tiling: &Tiling, hidden: bool) 
         let start = hide(ir.mul(*block, ir.int(tile)));
         let max = k.emit.emit_int(&crate::affine::expr::pw_aff_expr(
             &d.max,
-            Some(&k.kernel()?.context.clone().params()?),
+            Some(&k.kernel().context.clone().params()?),
         )?)?;
         let first = hide(ir.mul(*thread, ir.int(d.vector.into())));
         let min = k.emit.emit_int(&crate::affine::expr::pw_aff_expr(
             &d.min,
-            Some(&k.kernel()?.context.clone().params()?),
+            Some(&k.kernel().context.clone().params()?),
         )?)?;
         let end = ir.add(start, ir.int(tile - 1));
         let full = ir.and(ir.icmp(LLVMIntSLE, min, start), ir.icmp(LLVMIntSLE, end, max));

@@ -9,7 +9,7 @@ use crate::ir::calls::is_reported;
 use crate::ir::error::Result;
 use crate::ir::llvm::*;
 use crate::statement::emit::{emit_statement, reports_nan};
-use crate::tiled::state::{KernelBuilder, Tiled, register, state};
+use crate::tiled::state::{KernelBuilder, Tiled, register};
 use pollyrs_isl as isl;
 use pollyrs_isl::AstExpr;
 use pollyrs_schedule::Tiling;
@@ -53,7 +53,7 @@ pub(super) fn emit_guarded(
     iterators: &[Value],
 ) -> Result<()> {
     let found = k.scop.statement_named(name).map(|(id, _)| id);
-    let t = state(k)?;
+    let t = &mut k.storage;
     if found.is_some_and(|id| t.without.contains(&id)) {
         return Ok(());
     }
@@ -65,9 +65,9 @@ pub(super) fn emit_guarded(
     }
     let exists = names.emit_bool(&guard)?;
     if quiet(k, id)? {
-        state(k)?.keep = Some(exists);
+        k.storage.keep = Some(exists);
         let result = emit_statement(k, emit, name, iterators);
-        state(k)?.keep = None;
+        k.storage.keep = None;
         return result;
     }
     let (then, after) = (k.ir.append_block(function, "exists"), k.ir.append_block(function, "endexists"));
@@ -81,7 +81,7 @@ pub(super) fn emit_guarded(
 
 /// Whether all that a statement accesses is in registers and in the buffers in force.
 fn quiet(k: &KernelBuilder<'_>, id: StmtId) -> Result<bool> {
-    let Some(t) = &k.storage else { return Ok(false) };
+    let t = &k.storage;
     for (at, a) in k.scop.statements[id.0].accesses.iter().enumerate() {
         let buffered = a.kind == AccessKind::Read && buffered(t, id, at);
         if !buffered && (t.tiling.reads_in_memory(id, at) || register(k, a.array)?.is_none()) {
@@ -156,7 +156,7 @@ fn is_made_of(s: &Statement, mut values: Vec<ValueHandle>, cells: &[ValueHandle]
 
 /// What a store of `v` to a cell leaves there: the old value where the current instance does not exist.
 pub(crate) fn kept(k: &KernelBuilder<'_>, v: Value, cell: Value, align: u32) -> Value {
-    match k.storage.as_ref().and_then(|t| t.keep) {
+    match k.storage.keep {
         Some(exists) => {
             let old = k.ir.load_aligned(v.ty(), cell, align);
             k.ir.select(exists, v, old)

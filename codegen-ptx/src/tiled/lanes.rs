@@ -174,7 +174,7 @@ impl Lanes {
 /// The lanes of all groups, or none: an order of registers is that of all groups. None for threads with many
 /// points, either.
 pub(super) fn all(k: &KernelBuilder<'_>, lanes: Vec<Option<Lanes>>) -> Option<Vec<Lanes>> {
-    let points = k.kernel().ok()?.tiling().iter().flat_map(|t| &t.dims).map(|d| d.points).product::<u32>();
+    let points = k.kernel().tiling().iter().flat_map(|t| &t.dims).map(|d| d.points).product::<u32>();
     lanes.into_iter().collect::<Option<Vec<_>>>().filter(|_| points < MANY_POINTS)
 }
 

@@ -9,16 +9,15 @@
 //! other.
 
 use crate::affine::expr::ExprEmitter;
-use crate::affine::nodes::{last_value, tuple_of};
+use crate::affine::nodes::{constant_step, last_value, tuple_of};
 use crate::ir::error::Result;
 use crate::ir::llvm::*;
 use crate::ops::mma;
 use crate::tiled::product::Fragments;
 use crate::tiled::stages::Products;
-use crate::tiled::state::{KernelBuilder, state};
+use crate::tiled::state::KernelBuilder;
 use crate::tiled::walk::{
-    barrier_after, barrier_before, constant_step, enter, fill, join, only_statement, part, straight,
-    walk_for, whole_strip,
+    barrier_after, barrier_before, enter, fill, join, only_statement, part, straight, walk_for, whole_strip,
 };
 use crate::tiled::{chunks, copy};
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE};
@@ -49,7 +48,7 @@ impl Strips {
             return Ok(None);
         }
         let (call, tuple) = (copy.user_expr()?, tuple_of(copy)?);
-        let operand_tiles = &state(k)?.tiling.operand_tiles;
+        let operand_tiles = &k.storage.tiling.operand_tiles;
         let Some(operand_tile) = operand_tiles.iter().position(|p| Some(p.name) == tuple) else {
             return Ok(None);
         };
@@ -74,7 +73,7 @@ impl Strips {
         name: &str,
         value: Value,
     ) -> Result<(Value, Value)> {
-        let strip = state(k)?.tiling.operand_tiles[self.operand_tile].strip;
+        let strip = k.storage.tiling.operand_tiles[self.operand_tile].strip;
         emit.names.insert(name.to_string(), value);
         let first = emit.emit_int(&self.inner.for_init()?)?;
         let last = last_value(k.ir, emit, &self.inner.for_iterator()?, &self.inner.for_cond()?)?;
@@ -107,7 +106,7 @@ pub(super) fn pipeline<'a>(
     let init = emit.emit_int(&node.for_init()?)?;
     let step = constant_step(node)?;
     let last = last_value(ir, emit, &node.for_iterator()?, &node.for_cond()?)?;
-    let tiling = state(k)?.tiling;
+    let tiling = k.storage.tiling;
     let operand_tile = &tiling.operand_tiles[strips.operand_tile];
     let block = |name: &str| ir.append_block(function, name);
     let (some, first) = (block("strips"), block("firststrip"));
@@ -162,7 +161,7 @@ pub(super) fn pipeline<'a>(
     let own = part(k, function)?;
     walk_for(k, function, emit, &strips.inner, true)?;
     own.map_or(Ok(()), |after| join(k, after))?;
-    state(k)?.loaded.clear();
+    k.storage.loaded.clear();
     ir.add_incoming(value, ir.add(value, ir.int(step)), ir.block());
     ir.br(left);
     ir.at_end(after);
@@ -199,7 +198,7 @@ fn whole_strips<'a>(
 ) -> Result<(Value, Block)> {
     let ir = k.ir;
     let Span { name, init, step, last, first } = span;
-    let operand_tile = &state(k)?.tiling.operand_tiles[strips.operand_tile];
+    let operand_tile = &k.storage.tiling.operand_tiles[strips.operand_tile];
     let (_, bytes) = copy::layout(k, operand_tile);
     let block = |name: &str| ir.append_block(function, name);
     let body = block("strip");
@@ -258,7 +257,7 @@ fn whole_strips<'a>(
     ir.br(done);
     ir.at_end(done);
     barrier_after(k);
-    state(k)?.loaded.clear();
+    k.storage.loaded.clear();
     let again = [next, other].into_iter().chain(addresses.into_iter().flatten());
     for ((phi, start), again) in phis.into_iter().zip(again) {
         ir.add_incoming(phi, start, before);

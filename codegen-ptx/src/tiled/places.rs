@@ -51,7 +51,7 @@ impl Rows {
             && vectors.is_multiple_of(threads)
             && threads.is_multiple_of(2 * WIDTH)
             && regular
-            && k.kernel().ok()?.tiling().is_some_and(|t| t.helpers <= 1);
+            && k.kernel().tiling().is_some_and(|t| t.helpers <= 1);
         fits.then_some(Rows { dim, last, count, size })
     }
 

@@ -23,7 +23,7 @@ use crate::ir::error::{Result, internal};
 use crate::ir::llvm::*;
 use crate::ops::mma::{A_FACTORS, DEPTH, FACTORS, LANES, MMA, POINTS, SUMS, result_type};
 use crate::statement::emit::emit_operand;
-use crate::tiled::state::{Coordinate, KernelBuilder, at_point, state};
+use crate::tiled::state::{Coordinate, KernelBuilder, at_point};
 use inkwell::llvm_sys::LLVMOpcode::*;
 use pollyrs_isl::AstExpr;
 use pollyrs_scop::{AccessKind, AccessValue, ArrayId, ElemType, Scop, Statement, StmtId};
@@ -169,7 +169,7 @@ impl<'n> Fragments<'n> {
     /// them along y, the other along x.
     pub fn new(k: &mut KernelBuilder<'_>, name: &str, args: &'n [AstExpr]) -> Result<Option<Fragments<'n>>> {
         let Some((id, s)) = k.scop.statement_named(name) else { return Ok(None) };
-        let t = state(k)?;
+        let t = &mut k.storage;
         if !t.tiling.products {
             return Ok(None);
         }
@@ -198,7 +198,7 @@ impl<'n> Fragments<'n> {
 /// Whether `v` is made of invariants and of elements of the buffers in force that are the same along
 /// dimension `m`.
 fn free_of(k: &KernelBuilder<'_>, id: StmtId, s: &Statement, v: Value, m: usize) -> bool {
-    let Some(t) = &k.storage else { return false };
+    let t = &k.storage;
     if !s.body.iter().any(|b| b.address() == v.address()) {
         let constant = v.is_constant_real();
         return constant || k.invariants.contains_key(&v.address());
@@ -261,7 +261,7 @@ impl Fragments<'_> {
             .map(|i| ir.add(start, ir.add(lane, ir.int(i.into()))))
             .collect();
         // Of the coordinates along x, those whose column in the fragment the lane reads.
-        let t = state(k)?;
+        let t = &mut k.storage;
         t.of_fragments(true);
         let own = std::mem::replace(
             &mut t.coordinates[x],
@@ -285,21 +285,21 @@ impl Fragments<'_> {
             full: own.full,
         };
         let operand = |k: &mut KernelBuilder<'a>, v: Value, p: usize, q: usize, value: Value| {
-            let mut point = vec![0; state(k)?.tiling.dims.len()];
+            let mut point = vec![0; k.storage.tiling.dims.len()];
             (point[y], point[x]) = (p, q);
             let mut emit = at_point(k, emit, &point)?;
             emit.names.insert(name.to_string(), value);
             let iterators = self.args.iter().map(|a| emit.emit_int(a)).collect::<Result<Vec<_>>>()?;
             emit_operand(k, &emit, self.id, &iterators, v)
         };
-        state(k)?.coordinates[x] = fragment;
+        k.storage.coordinates[x] = fragment;
         let (mut a, mut b) = (Vec::new(), Vec::new());
         for j in 0..count {
             for value in &values {
                 b.push(operand(k, self.product.factors[1], 0, j, *value)?);
             }
         }
-        let t = state(k)?;
+        let t = &mut k.storage;
         t.coordinates[x] = own;
         t.loaded.clear();
         for p in (0..t.tiling.dims[y].points as usize).step_by(POINTS as usize) {
@@ -309,7 +309,7 @@ impl Fragments<'_> {
                 }
             }
         }
-        let t = state(k)?;
+        let t = &mut k.storage;
         t.loaded.clear();
         t.of_fragments(false);
         Ok(Operands { a, b })
@@ -325,7 +325,7 @@ impl Fragments<'_> {
                 let mut cells = Vec::new();
                 for p in p * POINTS as usize..(p + 1) * POINTS as usize {
                     for q in j * POINTS as usize..(j + 1) * POINTS as usize {
-                        let t = state(k)?;
+                        let t = &mut k.storage;
                         t.point = vec![0; t.tiling.dims.len()];
                         (t.point[y], t.point[x]) = (p, q);
                         let Some(cell) = crate::tiled::state::register(k, self.product.cell)? else {
@@ -348,9 +348,7 @@ impl Fragments<'_> {
 
 fn call(k: &mut KernelBuilder<'_>, args: &[Value]) -> Value {
     k.has_barrier = true;
-    if let Some(t) = &mut k.storage {
-        t.products = true;
-    }
+    k.storage.products = true;
     let f = k.module.declare(MMA, result_type(k.ir).function(&[k.ir.double_type(); FACTORS + SUMS]));
     for a in ["nounwind", "willreturn", "convergent"] {
         f.add_attribute(FUNCTION, a, 0);

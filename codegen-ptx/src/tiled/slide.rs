@@ -19,17 +19,18 @@
 //! of `8 h`.
 
 use crate::affine::expr::ExprEmitter;
+use crate::affine::nodes::{constant_step, mentions};
 use crate::ir::error::Result;
 use crate::ir::llvm::*;
-use crate::tiled::state::{KernelBuilder, Row, state};
-use crate::tiled::walk::{constant_step, straight, walk};
+use crate::tiled::state::{KernelBuilder, Row};
+use crate::tiled::walk::{straight, walk};
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntSLE;
-use pollyrs_isl::{AstExpr, AstExprType, AstNode, AstNodeType};
+use pollyrs_isl::{AstNode, AstNodeType};
 use pollyrs_schedule::planted::planted;
 
 /// The dimension of the points along which the window of a loop moves; `None` if it is an ordinary loop.
 pub(super) fn along(k: &mut KernelBuilder<'_>, node: &AstNode) -> Result<Option<usize>> {
-    let t = state(k)?;
+    let t = &mut k.storage;
     let Some(depth) = t.tiling.slides.filter(|_| t.whole && t.row.is_none()) else { return Ok(None) };
     let name = node.for_iterator()?.id()?.name();
     if name != format!("c{depth}") || constant_step(node)? != 1 {
@@ -69,21 +70,6 @@ fn steers(node: &AstNode, name: &str) -> Result<bool> {
     })
 }
 
-fn mentions(e: &AstExpr, name: &str) -> Result<bool> {
-    Ok(match e.expr_type()? {
-        AstExprType::Int => false,
-        AstExprType::Id => e.id()?.name() == name,
-        AstExprType::Op => {
-            for i in 0..e.n_arg()? as i32 {
-                if mentions(&e.arg(i)?, name)? {
-                    return Ok(true);
-                }
-            }
-            false
-        }
-    })
-}
-
 /// A loop from `init` to `last` whose window moves along a dimension, and the block behind it.
 pub(super) struct Rows {
     pub dim: usize,
@@ -102,12 +88,12 @@ pub(super) fn rows<'a>(
 ) -> Result<()> {
     let ir = k.ir;
     let Rows { dim, init, last, after } = *loops;
-    let points = state(k)?.tiling.dims[dim].points as usize;
+    let points = k.storage.tiling.dims[dim].points as usize;
     let (name, body) = (node.for_iterator()?.id()?.name(), node.for_body()?);
     let mut row = |k: &mut KernelBuilder<'a>, at: Value, points: std::ops::Range<usize>| -> Result<()> {
-        state(k)?.row = Some(Row { name: name.clone(), at, dim, points });
+        k.storage.row = Some(Row { name: name.clone(), at, dim, points });
         walk(k, function, emit, &body)?;
-        state(k)?.row = None;
+        k.storage.row = None;
         Ok(())
     };
     let block = |name: &str| ir.append_block(function, name);

@@ -37,7 +37,7 @@ use crate::tiled::chunks::{Chunks, Strip};
 use crate::tiled::copy;
 use crate::tiled::pipeline::{Span, Strips};
 use crate::tiled::product::{Fragments, Operands};
-use crate::tiled::state::{KernelBuilder, state};
+use crate::tiled::state::KernelBuilder;
 use crate::tiled::walk::{barrier_after, barrier_before, enter, guarded, holds};
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE};
 use pollyrs_schedule::planted::planted;
@@ -65,12 +65,12 @@ impl Products<'_, '_> {
     ) -> Result<(Value, Block)> {
         let ir = k.ir;
         let Span { init, step, .. } = self.span;
-        let tiling = state(k)?.tiling;
+        let tiling = k.storage.tiling;
         let (stages, operand_tile) = (tiling.stages, &tiling.operand_tiles[self.strips.operand_tile]);
         let (_, bytes) = copy::layout(k, operand_tile);
         let (bytes, all) = (ir.int(bytes.into()), ir.int(i64::from(stages * bytes)));
 
-        state(k)?.places = Some(self.chunks.places());
+        k.storage.places = Some(self.chunks.places());
         // Others may still be reading the buffers for another loop.
         barrier_before(k);
         // Strips in front of `end` are on their way.
@@ -115,10 +115,10 @@ impl Products<'_, '_> {
                 let (points, some, after) = (block("allpoints"), block("somepoints"), block("endpoints"));
                 ir.cond_br(whole, points, some);
                 ir.at_end(points);
-                state(k)?.unguarded = true;
+                k.storage.unguarded = true;
                 let one =
                     self.operations(k, emit, factors, (value, offset), (next, turned), |_, _| Ok(()))?;
-                state(k)?.unguarded = false;
+                k.storage.unguarded = false;
                 let from = ir.block();
                 ir.br(after);
                 ir.at_end(some);
@@ -134,8 +134,8 @@ impl Products<'_, '_> {
                 one.of(&joined)
             }
         };
-        state(k)?.loaded.clear();
-        state(k)?.places = None;
+        k.storage.loaded.clear();
+        k.storage.places = None;
         let done = ir.block();
         let again = [next, turned, end].into_iter();
         let again = again.chain(self.moved(k, &addresses).into_iter().flatten()).chain(factors.values());
@@ -159,7 +159,7 @@ impl Products<'_, '_> {
         copies: impl FnOnce(&mut KernelBuilder<'a>, &mut ExprEmitter<'a>) -> Result<()>,
     ) -> Result<Operands> {
         let ir = k.ir;
-        let count = state(k)?.tiling.operand_tiles[self.strips.operand_tile].strip / DEPTH;
+        let count = k.storage.tiling.operand_tiles[self.strips.operand_tile].strip / DEPTH;
         let variable = self.strips.inner.for_iterator()?.id()?.name();
         let (mut factors, mut copies) = (first, Some(copies));
         for s in 0..count {
@@ -189,7 +189,7 @@ impl Products<'_, '_> {
         offset: Value,
     ) -> Result<Operands> {
         let variable = self.strips.inner.for_iterator()?.id()?.name();
-        let stages = state(k)?.tiling.stages;
+        let stages = k.storage.tiling.stages;
         copies::wait(k, stages - 2);
         barrier_after(k);
         let start = self.enter(k, emit, value, offset)?;
@@ -205,7 +205,7 @@ impl Products<'_, '_> {
         value: Value,
         offset: Value,
     ) -> Result<Value> {
-        let stages = state(k)?.tiling.stages;
+        let stages = k.storage.tiling.stages;
         let args = self.strips.args_at(emit, &self.span.name, value)?;
         enter(k, emit, self.strips.operand_tile, &args, offset, stages)?;
         Ok(self.strips.extent(k, emit, &self.span.name, value)?.0)
@@ -223,7 +223,7 @@ impl Products<'_, '_> {
         offset: Value,
     ) -> Result<Value> {
         let ir = k.ir;
-        let operand_tile = &state(k)?.tiling.operand_tiles[self.strips.operand_tile];
+        let operand_tile = &k.storage.tiling.operand_tiles[self.strips.operand_tile];
         let (_, whole) = self.strips.extent(k, emit, &self.span.name, at)?;
         let exists = ir.and(ir.icmp(LLVMIntSLE, at, self.span.last), ir.icmp(LLVMIntEQ, at, end));
         let block = |name: &str| ir.append_block(self.function, name);

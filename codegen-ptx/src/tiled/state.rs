@@ -6,10 +6,11 @@ use crate::ir::intrinsics::SHARED;
 use crate::ir::llvm::*;
 use crate::ir::types::{VECTOR_BYTES, llvm_elem};
 use crate::kernel::grid::helper;
+use crate::kernel::storage::OfMapping;
 use crate::tiled::{places, words};
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntEQ;
 use pollyrs_isl::AstExpr;
-use pollyrs_schedule::Tiling;
+use pollyrs_schedule::{MappedKernel, Tiling};
 use pollyrs_scop::{ArrayId, StmtId};
 use std::collections::BTreeMap;
 
@@ -61,6 +62,7 @@ pub(crate) type Element = (usize, usize, Vec<(bool, usize)>);
 
 /// The state while the points of a thread are emitted.
 pub(crate) struct Tiled<'a> {
+    pub(crate) kernel: &'a MappedKernel,
     pub(crate) tiling: &'a Tiling,
     pub(crate) coordinates: Vec<Coordinate>,
     /// An array with a cell for each point.
@@ -118,6 +120,12 @@ impl Tiled<'_> {
     }
 }
 
+impl<'a> OfMapping<'a> for Tiled<'a> {
+    fn kernel(&self) -> &'a MappedKernel {
+        self.kernel
+    }
+}
+
 /// All points of a thread, the last dimension fastest.
 pub(crate) fn points(tiling: &Tiling) -> Vec<Vec<usize>> {
     let mut all = vec![vec![]];
@@ -132,19 +140,12 @@ pub(crate) fn points(tiling: &Tiling) -> Vec<Vec<usize>> {
 
 /// The points of a thread that run what is being emitted.
 pub(crate) fn running(k: &mut KernelBuilder<'_>) -> Result<Vec<Vec<usize>>> {
-    let t = state(k)?;
+    let t = &mut k.storage;
     let mut all = points(t.tiling);
     if let Some(row) = &t.row {
         all.retain(|p| row.points.contains(&p[row.dim]));
     }
     Ok(all)
-}
-
-pub(crate) fn state<'k, 'a>(k: &'k mut KernelBuilder<'a>) -> Result<&'k mut Tiled<'a>> {
-    match &mut k.storage {
-        Some(t) => Ok(t),
-        None => internal("no tiling"),
-    }
 }
 
 /// `emit` with the coordinates of a point.
@@ -153,7 +154,7 @@ pub(crate) fn at_point<'e>(
     emit: &ExprEmitter<'e>,
     point: &[usize],
 ) -> Result<ExprEmitter<'e>> {
-    let t = state(k)?;
+    let t = &mut k.storage;
     t.point = point.to_vec();
     let mut emit = emit.clone();
     for ((d, c), p) in t.tiling.dims.iter().zip(&t.coordinates).zip(point) {
@@ -169,7 +170,7 @@ pub(crate) fn at_point<'e>(
 
 /// The register of the current point for an array, if it has one.
 pub(crate) fn register(k: &KernelBuilder<'_>, id: ArrayId) -> Result<Option<Value>> {
-    let Some(t) = &k.storage else { return Ok(None) };
+    let t = &k.storage;
     let Some(base) = t.cells.get(&id) else { return Ok(None) };
     let number = t.point.iter().zip(&t.tiling.dims).fold(0, |n, (p, d)| n * d.points as usize + p);
     let ty = llvm_elem(k.ir, k.scop.array(id).elem);
@@ -185,7 +186,7 @@ pub(crate) fn shared(
     ty: Type,
     subscript: impl Fn(usize) -> Result<Value>,
 ) -> Result<Option<Value>> {
-    let Some(t) = &k.storage else { return Ok(None) };
+    let t = &k.storage;
     let groups = t.buffers.iter().map(|b| &t.tiling.operand_tiles[b.operand_tile].groups[b.group]);
     let Some(at) = groups.into_iter().position(|g| g.accesses.contains(&(statement, access))) else {
         return Ok(None);
@@ -233,7 +234,7 @@ pub(crate) fn shared(
     }
     let base = ir.byte_offset(k.abstract_call(SHARED, ir.ptr_type()), b.start);
     let v = ir.load_aligned(ty, ir.element(llvm_elem(ir, k.scop.array(g.array).elem), base, offset), align);
-    state(k)?.loaded.insert(key, v);
+    k.storage.loaded.insert(key, v);
     Ok(Some(v))
 }
 
@@ -247,5 +248,5 @@ pub(crate) fn computes(k: &KernelBuilder<'_>, tiling: &Tiling) -> Result<Option<
     Ok(Some(ir.icmp(LLVMIntEQ, helper, ir.int32(0))))
 }
 
-/// The state while the kernel is built; the storage is there once coordinates are.
-pub(crate) type KernelBuilder<'a> = crate::kernel::builder::KernelBuilder<'a, Option<Tiled<'a>>>;
+/// The state while the points of threads are emitted.
+pub(crate) type KernelBuilder<'a> = crate::kernel::builder::KernelBuilder<'a, Tiled<'a>>;

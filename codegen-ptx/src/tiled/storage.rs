@@ -8,13 +8,13 @@ use crate::tiled::guard::kept;
 use crate::tiled::state::{KernelBuilder, Tiled, register, shared};
 use crate::tiled::words;
 
-impl<'a> Storage<'a> for Option<Tiled<'a>> {
+impl<'a> Storage<'a> for Tiled<'a> {
     fn loaded(k: &mut KernelBuilder<'a>, e: &Element<'_>, ty: Type) -> Result<Option<Value>> {
         shared(k, e.statement, e.access, ty, e.subscript)
     }
 
     fn address(k: &mut KernelBuilder<'a>, e: &Element<'_>) -> Result<Option<Value>> {
-        if k.storage.as_ref().is_some_and(|t| t.tiling.reads_in_memory(e.statement, e.access)) {
+        if k.storage.tiling.reads_in_memory(e.statement, e.access) {
             return Ok(None);
         }
         register(k, e.array)
@@ -29,10 +29,10 @@ impl<'a> Storage<'a> for Option<Tiled<'a>> {
     }
 
     fn shared_memory(&self) -> SharedMemory {
-        self.as_ref().map_or_else(SharedMemory::default, |t| SharedMemory {
-            bytes: t.shared_bytes,
-            plain_bytes: t.plain_shared_bytes,
-            products: t.products,
-        })
+        SharedMemory {
+            bytes: self.shared_bytes,
+            plain_bytes: self.plain_shared_bytes,
+            products: self.products,
+        }
     }
 }

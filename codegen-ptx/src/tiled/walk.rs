@@ -2,18 +2,18 @@
 //! over strips with two sets of buffers.
 
 use crate::affine::expr::{ExprEmitter, iterator_name};
-use crate::affine::nodes::{last_value, tuple_of};
-use crate::ir::error::{Result, internal};
+use crate::affine::nodes::{constant_step, last_value, tuple_of};
+use crate::ir::error::Result;
 use crate::ir::intrinsics::BARRIER;
 use crate::ir::llvm::*;
 use crate::ir::types::llvm_elem;
 use crate::ops::pinned::pinned;
 use crate::tiled::pipeline::{Strips, pipeline};
-use crate::tiled::state::{Buffer, KernelBuilder, at_point, computes, points, register, running, state};
+use crate::tiled::state::{Buffer, KernelBuilder, at_point, computes, points, register, running};
 use crate::tiled::{copy, guard, prefetch, product, slide};
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE};
 use pollyrs_isl as isl;
-use pollyrs_isl::{AstExpr, AstExprType, AstNode, AstNodeType};
+use pollyrs_isl::{AstExpr, AstNode, AstNodeType};
 use pollyrs_schedule::planted::planted;
 use pollyrs_schedule::{Tuple, UNROLLED};
 use pollyrs_scop::{AccessKind, ArrayId};
@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 /// What follows runs in threads with points only, until [`join`]; `None` if it does already, or if all
 /// threads have points.
 pub(super) fn part(k: &mut KernelBuilder<'_>, function: Value) -> Result<Option<Block>> {
-    let t = state(k)?;
+    let t = &mut k.storage;
     let tiling = t.tiling;
     if t.apart {
         return Ok(None);
@@ -32,14 +32,14 @@ pub(super) fn part(k: &mut KernelBuilder<'_>, function: Value) -> Result<Option<
     let (own, after) = (ir.append_block(function, "compute"), ir.append_block(function, "computed"));
     ir.cond_br(computes, own, after);
     ir.at_end(own);
-    state(k)?.apart = true;
+    k.storage.apart = true;
     Ok(Some(after))
 }
 
 pub(super) fn join(k: &mut KernelBuilder<'_>, after: Block) -> Result<()> {
     k.ir.br(after);
     k.ir.at_end(after);
-    state(k)?.apart = false;
+    k.storage.apart = false;
     Ok(())
 }
 
@@ -84,7 +84,7 @@ fn last_fill(k: &mut KernelBuilder<'_>, node: &AstNode) -> Result<Option<(usize,
         AstNodeType::User => {
             let (name, args) = user(node)?;
             let operand_tile =
-                state(k)?.tiling.operand_tiles.iter().position(|p| Some(p.name) == Tuple::of(&name));
+                k.storage.tiling.operand_tiles.iter().position(|p| Some(p.name) == Tuple::of(&name));
             operand_tile.map(|at| (at, args))
         }
     })
@@ -145,7 +145,7 @@ pub(super) fn walk<'a>(
         AstNodeType::For => walk_for(k, function, emit, node, false),
         AstNodeType::User => {
             let (name, args) = user(node)?;
-            let tiling = state(k)?.tiling;
+            let tiling = k.storage.tiling;
             if let Some(at) = tiling.operand_tiles.iter().position(|p| Some(p.name) == Tuple::of(&name)) {
                 return fill(k, function, emit, at, &args);
             }
@@ -168,7 +168,7 @@ pub(super) fn fill(
     at: usize,
     args: &[AstExpr],
 ) -> Result<()> {
-    let operand_tile = &state(k)?.tiling.operand_tiles[at];
+    let operand_tile = &k.storage.tiling.operand_tiles[at];
     let args = args.iter().map(|a| emit.emit_int(a)).collect::<Result<Vec<_>>>()?;
     let values = copy::clamped(k, emit, operand_tile, &args)?;
     barrier_before(k);
@@ -187,14 +187,14 @@ pub(super) fn enter(
     offset: Value,
     copies: u32,
 ) -> Result<()> {
-    let operand_tile = &state(k)?.tiling.operand_tiles[at];
+    let operand_tile = &k.storage.tiling.operand_tiles[at];
     let (starts, bytes) = copy::layout(k, operand_tile);
     let mut buffers = Vec::new();
     for (group, (g, start)) in operand_tile.groups.iter().zip(starts).enumerate() {
         let start = k.ir.add(offset, k.ir.int(start.into()));
         buffers.push(Buffer { operand_tile: at, group, start, lower: copy::smallest(emit, g, args)? });
     }
-    let t = state(k)?;
+    let t = &mut k.storage;
     t.buffers = buffers;
     t.args = args.to_vec();
     t.loaded.clear();
@@ -235,7 +235,7 @@ pub(super) fn whole_strip<'a>(
     strip: u32,
     start: Value,
 ) -> Result<()> {
-    let t = state(k)?;
+    let t = &mut k.storage;
     let operand_tile = t.buffers.last().map(|b| &t.tiling.operand_tiles[b.operand_tile]);
     let Some((full, without)) = operand_tile.and_then(|p| Some((p.full.as_ref()?, &p.without))) else {
         return unrolled(k, function, emit, inner, strip, start);
@@ -252,26 +252,26 @@ pub(super) fn whole_strip<'a>(
         let (all, other) = (block("allpoints"), block("somepoints"));
         ir.cond_br(holds(k, emit, strips)?, all, other);
         ir.at_end(all);
-        state(k)?.unguarded = true;
-        state(k)?.without = statements.to_vec();
+        k.storage.unguarded = true;
+        k.storage.without = statements.to_vec();
         unrolled(k, function, emit, inner, strip, start)?;
-        state(k)?.unguarded = false;
-        state(k)?.without.clear();
+        k.storage.unguarded = false;
+        k.storage.without.clear();
         ir.br(after);
         ir.at_end(other);
-        state(k)?.loaded.clear();
+        k.storage.loaded.clear();
     }
     guarded(k, function, emit, inner, strip, start)?;
     ir.br(after);
     ir.at_end(after);
-    state(k)?.loaded.clear();
+    k.storage.loaded.clear();
     Ok(())
 }
 
 /// Whether the copy that filled the buffers in force is in a set.
 pub(super) fn holds(k: &mut KernelBuilder<'_>, emit: &ExprEmitter<'_>, set: &isl::Set) -> Result<Value> {
     let mut names = emit.clone();
-    for (d, v) in state(k)?.args.iter().enumerate() {
+    for (d, v) in k.storage.args.iter().enumerate() {
         names.names.insert(iterator_name(d as u32), *v);
     }
     names.emit_bool(&guard::condition(set)?)
@@ -303,7 +303,7 @@ pub(super) fn guarded<'a>(
     ir.add_incoming(counter, next, ir.block());
     ir.cond_br(ir.icmp(LLVMIntEQ, next, ir.add(start, ir.int(strip.into()))), after, body);
     ir.at_end(after);
-    state(k)?.loaded.clear();
+    k.storage.loaded.clear();
     Ok(())
 }
 
@@ -321,7 +321,7 @@ fn unrolled<'a>(
     let body = inner.for_body()?;
     let outer = emit.names.get(&name).copied();
     let after = ir.append_block(function, "endwhole");
-    let tiling = state(k)?.tiling;
+    let tiling = k.storage.tiling;
     // Products run by points only where the target has no tensor cores: compile time counts there.
     let (ahead, twice) = side_by_side(k)?;
     let part = match () {
@@ -363,7 +363,7 @@ fn unrolled<'a>(
                 false => hint_loops(function, "llvm.loop.unroll.disable", None, |end| end == branch),
             }
         }
-        state(k)?.loaded.clear();
+        k.storage.loaded.clear();
     }
     ir.at_end(after);
     settle(k, &body)?;
@@ -378,7 +378,7 @@ fn unrolled<'a>(
 /// hold; and whether there are registers for the operands of twice as many.
 fn side_by_side(k: &mut KernelBuilder<'_>) -> Result<(u32, bool)> {
     let scop = k.scop;
-    let t = state(k)?;
+    let t = &mut k.storage;
     let groups = t.buffers.iter().map(|b| &t.tiling.operand_tiles[b.operand_tile].groups[b.group]);
     let words: u32 = groups.map(|g| scop.array(g.array).elem.bytes().div_ceil(WORD)).sum();
     let fit = MAX_WORDS / words.max(1);
@@ -395,12 +395,12 @@ fn settle(k: &mut KernelBuilder<'_>, body: &AstNode) -> Result<()> {
     let waiting = statements.filter(|s| product::waits(s, true)).flat_map(|s| &s.accesses);
     let written: BTreeSet<ArrayId> =
         waiting.filter(|a| a.kind != AccessKind::Read).map(|a| a.array).collect();
-    let tiling = state(k)?.tiling;
+    let tiling = k.storage.tiling;
     for array in written {
         let elem = k.scop.array(array).elem;
         let ty = llvm_elem(k.ir, elem);
         for point in points(tiling) {
-            state(k)?.point = point;
+            k.storage.point = point;
             let Some(register) = register(k, array)? else { continue };
             let value = pinned(k.ir, k.ir.load_aligned(ty, register, elem.bytes()));
             k.ir.store_aligned(value, register, elem.bytes());
@@ -420,18 +420,6 @@ fn instances(node: &AstNode, names: &mut Vec<String>) -> Result<()> {
         }
         AstNodeType::If | AstNodeType::For => Ok(()),
     }
-}
-
-/// The constant step of a loop.
-pub(super) fn constant_step(node: &AstNode) -> Result<i64> {
-    let step = match node.for_inc()? {
-        e if e.expr_type()? == AstExprType::Int => e.int()?.to_i64().unwrap_or(0),
-        _ => 0,
-    };
-    if step < 1 {
-        return internal("a loop whose step is not a positive constant");
-    }
-    Ok(step)
 }
 
 /// The statement that is all of a loop's body, and its arguments.
@@ -485,7 +473,7 @@ pub(super) fn walk_for<'a>(
     }
     let step = constant_step(node)?;
     let last = last_value(ir, emit, &node.for_iterator()?, &node.for_cond()?)?;
-    if state(k)?.whole
+    if k.storage.whole
         && let (Some(first), Some(last)) = (init.constant_int(), last.constant_int())
     {
         for value in (first..=last).step_by(step as usize) {
@@ -498,7 +486,7 @@ pub(super) fn walk_for<'a>(
         slide::rows(k, function, emit, node, &slide::Rows { dim, init, last, after })?;
     }
     // A whole strip is unrolled.
-    let t = state(k)?;
+    let t = &mut k.storage;
     let strip = t.buffers.last().map(|b| t.tiling.operand_tiles[b.operand_tile].strip);
     if let Some(strip) = strip
         && !partial
@@ -514,7 +502,7 @@ pub(super) fn walk_for<'a>(
     }
     // Iterations side by side share what they load; those that are left run one by one.
     let mut init = init;
-    if state(k)?.whole && step == 1 && straight(&body_node)? {
+    if k.storage.whole && step == 1 && straight(&body_node)? {
         let part = i64::from(UNROLLED);
         let (several, rest, before) =
             (ir.append_block(function, "several"), ir.append_block(function, "rest"), ir.block());

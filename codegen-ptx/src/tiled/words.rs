@@ -20,7 +20,7 @@ use crate::ir::error::Result;
 use crate::ir::llvm::*;
 use crate::ir::types::{VECTOR_BYTES, WARP};
 use crate::kernel::storage::Element;
-use crate::tiled::state::{KernelBuilder, Tiled, register, state};
+use crate::tiled::state::{KernelBuilder, Tiled, register};
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntEQ;
 use pollyrs_schedule::Tiling;
 use pollyrs_scop::{AccessKind, ArrayId, ElemType};
@@ -96,7 +96,7 @@ fn row(k: &mut KernelBuilder<'_>, id: ArrayId) -> Result<Option<Value>> {
 
 /// What the address of an element is known to be a multiple of, in bytes: 1 where nothing was tested.
 pub(super) fn alignment(k: &mut KernelBuilder<'_>, e: &Element<'_>) -> Result<u32> {
-    let Some(word) = k.storage.as_ref().and_then(|t| t.words.get(&e.array).copied()) else { return Ok(1) };
+    let Some(word) = k.storage.words.get(&e.array).copied() else { return Ok(1) };
     let firsts = firsts(k)?;
     let of = |v: Value| firsts.iter().find(|(first, _)| *first == v).map_or(1, |(_, n)| u64::from(*n));
     let mut stride = u64::from(k.scop.array(e.array).elem.bytes());
@@ -117,7 +117,7 @@ pub(super) fn alignment(k: &mut KernelBuilder<'_>, e: &Element<'_>) -> Result<u3
 /// The coordinates of the thread's first point, and the consecutive points along their dimensions.
 fn firsts(k: &mut KernelBuilder<'_>) -> Result<Vec<(Value, u32)>> {
     let emit = k.emit.clone();
-    let Tiled { tiling, coordinates, .. } = state(k)?;
+    let Tiled { tiling, coordinates, .. } = &mut k.storage;
     let mut out = Vec::new();
     for (d, c) in tiling.dims.iter().zip(coordinates.iter()) {
         if let Some((terms, 0)) = c.plain.first().and_then(|v| emit.sum_of(*v).terms_apart())
