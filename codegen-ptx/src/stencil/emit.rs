@@ -111,7 +111,7 @@ pub(super) fn emit_kernel(input: Input<'_>) -> Result<u32> {
         ir.cond_br(full, inner, border);
         for (block, version) in [(inner, Version::Inner), (border, Version::Border)] {
             ir.at_end(block);
-            t.version = version;
+            t.cursor.version = version;
             t.enter(zero)?;
             straight(&mut t)?;
             errno::store(&t.k)?;
@@ -159,16 +159,16 @@ fn share_corners(plan: &StencilPlan, given: &mut BTreeMap<StencilScalar, Value>)
 
 /// One-dimensional: no row is streamed; each iteration computes the nodes whose turn it is.
 fn straight(t: &mut Tile<'_>) -> Result<()> {
-    let nodes = t.plan.nodes.len();
+    let nodes = t.fixed.plan.nodes.len();
     let mut current: Vec<Option<Values>> = vec![None; nodes];
     let zero = t.number(0);
-    for it in 0..=t.plan.max_lag() {
+    for it in 0..=t.fixed.plan.max_lag() {
         t.begin_iteration();
-        for i in t.plan.order.clone() {
-            if t.plan.nodes[i].lag != it {
+        for i in t.fixed.plan.order.clone() {
+            if t.fixed.plan.nodes[i].lag != it {
                 continue;
             }
-            let values = if t.plan.nodes[i].step.is_none() {
+            let values = if t.fixed.plan.nodes[i].step.is_none() {
                 t.load_input(i, zero)?
             } else {
                 let own = |node: usize, _age: usize, cell: usize| current[node].as_ref().map(|v| v[cell]);
@@ -178,7 +178,7 @@ fn straight(t: &mut Tile<'_>) -> Result<()> {
             t.publish(i, it, zero, &values)?;
             current[i] = Some(values);
         }
-        if it < t.plan.max_lag() {
+        if it < t.fixed.plan.max_lag() {
             t.barrier();
         }
     }
@@ -187,28 +187,24 @@ fn straight(t: &mut Tile<'_>) -> Result<()> {
 
 /// Two and three dimensions: the loop over rows, unrolled so that queues are renamed.
 ///
-/// ```text
-/// choose: it = phi; input rows loaded ahead = phi; queues = phi
-///         if the rows of the iterations it .. it + U are inside: to inner or sides, by the warp's columns, else to border
-/// inner:  unrolled u = 0 .. U: load the inputs' row it+u+D; all nodes, in order; barrier
-///         it += U; while it <= end and the rows are inside
-/// sides:  the same with tests of columns
-/// border: the same with tests of rows and columns, while it <= end and rows are not inside
-/// ramp:   the inner one at both ends of the block, without the nodes whose rows nobody needs, where that pays ([`ramp`])
-/// next:   it <= end? choose : done
-/// ```
+/// ```text choose: it = phi; input rows loaded ahead = phi; queues = phi         if the rows of the
+/// iterations it .. it + U are inside: to inner or sides, by the warp's columns, else to border inner:
+/// unrolled u = 0 .. U: load the inputs' row it+u+D; all nodes, in order; barrier         it += U; while it
+/// <= end and the rows are inside sides:  the same with tests of columns border: the same with tests of rows
+/// and columns, while it <= end and rows are not inside ramp:   the inner one at both ends of the block,
+/// without the nodes whose rows nobody needs, where that pays ([`ramp`]) next:   it <= end? choose : done ```
 /// Each version is a loop of its own: in one loop, queues would be moved between the registers of the
 /// versions.
 fn rows(t: &mut Tile<'_>) -> Result<()> {
     let ir = t.k.ir;
-    let plan = t.plan;
+    let plan = t.fixed.plan;
     let cells = t.cells();
-    let first = t.begin;
-    t.version = Version::Border;
-    let after = ir.append_block(t.function, "done");
+    let first = t.fixed.begin;
+    t.cursor.version = Version::Border;
+    let after = ir.append_block(t.fixed.function, "done");
     idle(t, after);
     let turns = !plan.unroll.is_multiple_of(plan.slots);
-    let slots = if turns { t.slots.clone() } else { Vec::new() };
+    let slots = if turns { t.cursor.slots.clone() } else { Vec::new() };
     let history = vec![VecDeque::new(); plan.nodes.len()];
     let mut start = LoopCarried { prefetched: BTreeMap::new(), history, slots };
     for i in &plan.order {
@@ -222,7 +218,7 @@ fn rows(t: &mut Tile<'_>) -> Result<()> {
     }
     let columns = t.columns_inside();
     let before = ir.block();
-    let block = |name: &str| ir.append_block(t.function, name);
+    let block = |name: &str| ir.append_block(t.fixed.function, name);
     let (choose, next) = (block("rows"), block("next"));
     ir.br(choose);
     ir.at_end(choose);
@@ -239,7 +235,7 @@ fn rows(t: &mut Tile<'_>) -> Result<()> {
     // The border's is what is left.
     let last = versions.len() - 2;
     for (at, (version, entry)) in versions.iter().zip(&entries).enumerate().take(last + 1) {
-        (t.version, t.ramp) = *version;
+        (t.cursor.version, t.cursor.ramp) = *version;
         let other = if at == last { entries[at + 1] } else { block("outer") };
         ir.cond_br(applies(t, it, columns), *entry, other);
         if at < last {
@@ -249,10 +245,10 @@ fn rows(t: &mut Tile<'_>) -> Result<()> {
     let mut ends = Vec::new();
     for (entry, version) in entries.into_iter().zip(versions) {
         ir.at_end(entry);
-        (t.version, t.ramp) = version;
+        (t.cursor.version, t.cursor.ramp) = version;
         ends.push(emit_version(t, it, columns, &carried, next)?);
     }
-    t.ramp = false;
+    t.cursor.ramp = false;
     ir.at_end(next);
     let following = ir.phi(ir.i32_type(), &ends.iter().map(|(b, it, _)| (*it, *b)).collect::<Vec<_>>());
     let mut nexts: Option<LoopCarried> = None;
@@ -266,7 +262,7 @@ fn rows(t: &mut Tile<'_>) -> Result<()> {
         carried.add_incoming(t, n, next);
     }
     ir.add_incoming(it, following, next);
-    ir.cond_br(ir.icmp(LLVMIntSLE, following, t.end), choose, after);
+    ir.cond_br(ir.icmp(LLVMIntSLE, following, t.fixed.end), choose, after);
     ir.at_end(after);
     Ok(())
 }
@@ -275,48 +271,48 @@ fn rows(t: &mut Tile<'_>) -> Result<()> {
 /// The code that follows is for the others.
 fn idle(t: &Tile<'_>, after: Block) {
     let ir = t.k.ir;
-    let block = |name| ir.append_block(t.function, name);
+    let block = |name| ir.append_block(t.fixed.function, name);
     let (waiting, working, before) = (block("idle"), block("working"), ir.block());
     ir.cond_br(t.is_idle(), waiting, working);
     ir.at_end(waiting);
-    let it = ir.phi(ir.i32_type(), &[(t.begin, before)]);
-    for _ in 0..t.plan.unroll {
+    let it = ir.phi(ir.i32_type(), &[(t.fixed.begin, before)]);
+    for _ in 0..t.fixed.plan.unroll {
         t.barrier();
     }
-    let following = ir.add(it, t.number(t.plan.unroll as i64));
+    let following = ir.add(it, t.number(t.fixed.plan.unroll as i64));
     ir.add_incoming(it, following, waiting);
-    ir.cond_br(ir.icmp(LLVMIntSLE, following, t.end), waiting, after);
+    ir.cond_br(ir.icmp(LLVMIntSLE, following, t.fixed.end), waiting, after);
     ir.at_end(working);
 }
 
-/// Whether the version `t.version` is the right one for the iterations from `it` on, up to the unrolling, for
-/// a warp whose columns are all inside or not. Rows that are loaded ahead count.
+/// Whether the version `t.cursor.version` is the right one for the iterations from `it` on, up to the
+/// unrolling, for a warp whose columns are all inside or not. Rows that are loaded ahead count.
 fn applies(t: &Tile<'_>, it: Value, columns: Value) -> Value {
     let ir = t.k.ir;
     let (first, last) = reach(t, it);
     let rows = t.rows_inside(first, last);
     let within = || ir.and(rows, t.rows_within(first, last));
-    let place = match t.version {
+    let place = match t.cursor.version {
         Version::Inner => ir.and(columns, rows),
         Version::Sides => ir.and(ir.not(columns), within()),
         Version::Border => return ir.not(ir.select(columns, rows, within())),
     };
-    if t.version != Version::Inner || !ramp::pays(t.plan) {
+    if t.cursor.version != Version::Inner || !ramp::pays(t.fixed.plan) {
         return place;
     }
     let needed = ramp::all_needed(t, it);
-    ir.and(place, if t.ramp { ir.not(needed) } else { needed })
+    ir.and(place, if t.cursor.ramp { ir.not(needed) } else { needed })
 }
 
 /// The first and the last row that the iterations from `it` on, up to the unrolling, come to.
 fn reach(t: &Tile<'_>, it: Value) -> (Value, Value) {
     let ir = t.k.ir;
-    let ahead = t.plan.unroll as i64 - 1 + t.plan.prefetch_distance as i64;
-    (ir.sub(it, t.number(t.plan.max_lag())), ir.add(it, t.number(ahead)))
+    let ahead = t.fixed.plan.unroll as i64 - 1 + t.fixed.plan.prefetch_distance as i64;
+    (ir.sub(it, t.number(t.fixed.plan.max_lag())), ir.add(it, t.number(ahead)))
 }
 
-/// The loop of the version `t.version`, entered from the current block; the result is its last block, with
-/// the next iteration and what is carried to it.
+/// The loop of the version `t.cursor.version`, entered from the current block; the result is its last block,
+/// with the next iteration and what is carried to it.
 fn emit_version(
     t: &mut Tile<'_>,
     it: Value,
@@ -325,15 +321,15 @@ fn emit_version(
     next: Block,
 ) -> Result<(Block, Value, LoopCarried)> {
     let ir = t.k.ir;
-    let head = ir.append_block(t.function, &format!("{:?}", t.version).to_lowercase());
+    let head = ir.append_block(t.fixed.function, &format!("{:?}", t.cursor.version).to_lowercase());
     t.enter(it)?;
     // Borders that no node holds, a row ahead.
     let mut border = Vec::new();
-    for i in t.plan.order.clone() {
+    for i in t.fixed.plan.order.clone() {
         if !t.loads_border(i) {
             continue;
         }
-        border.push((i, t.load_border(i, ir.sub(it, t.number(t.plan.nodes[i].lag)))?));
+        border.push((i, t.load_border(i, ir.sub(it, t.number(t.fixed.plan.nodes[i].lag)))?));
     }
     let entry = ir.block();
     ir.br(head);
@@ -350,13 +346,13 @@ fn emit_version(
         })
         .collect();
     if !phis.slots.is_empty() {
-        t.slots = phis.slots.clone();
+        t.cursor.slots = phis.slots.clone();
     }
     let mut c = phis.clone();
     let mut border: BTreeMap<usize, Values> = early.iter().cloned().collect();
-    let unroll = t.plan.unroll;
+    let unroll = t.fixed.plan.unroll;
     t.guard_prefetch(
-        ir.add(now, t.number(unroll as i64 - 1 + t.plan.prefetch_distance as i64 + t.prefetched())),
+        ir.add(now, t.number(unroll as i64 - 1 + t.fixed.plan.prefetch_distance as i64 + t.prefetched())),
     );
     let groups = ramp::groups(t, now);
     for u in 0..unroll as i64 {
@@ -364,10 +360,10 @@ fn emit_version(
     }
     // What the next trip calls its first slot is the one whose turn it is.
     if !c.slots.is_empty() {
-        c.slots.rotate_left(unroll % t.plan.slots);
+        c.slots.rotate_left(unroll % t.fixed.plan.slots);
     }
     let following = ir.add(now, t.number(unroll as i64));
-    let again = ir.and(ir.icmp(LLVMIntSLE, following, t.end), applies(t, following, columns));
+    let again = ir.and(ir.icmp(LLVMIntSLE, following, t.fixed.end), applies(t, following, columns));
     let last = ir.block();
     ir.add_incoming(now, following, last);
     phis.add_incoming(t, &mut c, last);
@@ -378,7 +374,7 @@ fn emit_version(
     }
     t.walk_on(&walking, last);
     // A block that stays: copies that `next` needs would else be made in every iteration.
-    let leave = ir.append_block(t.function, "leave");
+    let leave = ir.append_block(t.fixed.function, "leave");
     ir.cond_br(again, head, leave);
     ir.at_end(leave);
     let following = t.fixed(following);

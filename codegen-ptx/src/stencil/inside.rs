@@ -8,7 +8,7 @@ use inkwell::llvm_sys::LLVMIntPredicate::*;
 impl Tile<'_> {
     /// The boxes that are tested against, with the dimensions in which they are thin.
     fn extents(&self) -> impl Iterator<Item = (Extent, &[usize])> {
-        let s = &self.plan.stencil;
+        let s = &self.fixed.plan.stencil;
         let hulls = (0..s.buffers.len()).map(|b| (Extent::Hull(b), &[][..]));
         let partial = s.steps.iter().enumerate().filter(|(_, s)| s.partial);
         let cases = s.steps.iter().enumerate().flat_map(|(k, step)| {
@@ -41,7 +41,7 @@ impl Tile<'_> {
     /// Whether no row from `first` to `last` is the first or last that is read of a buffer.
     pub fn rows_within(&self, first: Value, last: Value) -> Value {
         let ir = self.k.ir;
-        (0..self.plan.stencil.buffers.len()).fold(ir.bool(true), |all, b| {
+        (0..self.fixed.plan.stencil.buffers.len()).fold(ir.bool(true), |all, b| {
             let [lower, upper] = [StencilScalar::OuterLower(b, 0), StencilScalar::OuterUpper(b, 0)];
             let above = ir.icmp(LLVMIntSLT, self.corner(lower), first);
             ir.and(all, ir.and(above, ir.icmp(LLVMIntSLT, last, self.corner(upper))))
@@ -82,9 +82,9 @@ impl Tile<'_> {
         let ir = self.k.ir;
         let mut idle = ir.bool(false);
         for axis in 1..3 {
-            let needed = self.plan.nodes.iter().filter(|n| n.needed);
+            let needed = self.fixed.plan.nodes.iter().filter(|n| n.needed);
             let after = needed.map(|n| n.hi[axis]).max().unwrap_or(0);
-            let last = ir.add(self.last[axis - 1], self.number(after));
+            let last = ir.add(self.fixed.last[axis - 1], self.number(after));
             idle = ir.or(idle, ir.icmp(LLVMIntSGT, self.reach(axis)[0], last));
         }
         idle

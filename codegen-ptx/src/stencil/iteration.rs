@@ -31,7 +31,7 @@ pub(super) fn iteration(
     (c, border): (&mut LoopCarried, &mut BTreeMap<usize, Values>),
 ) -> Result<()> {
     let ir = t.k.ir;
-    let plan = t.plan;
+    let plan = t.fixed.plan;
     let mut current: Vec<Option<Values>> = vec![None; plan.nodes.len()];
     let mut later = BTreeMap::new();
     for i in &plan.order {
@@ -84,7 +84,7 @@ pub(super) fn iteration(
 
 /// The row of a node in an iteration.
 fn row_of(t: &Tile<'_>, node: usize, now: Value) -> Value {
-    t.k.ir.sub(now, t.number(t.plan.nodes[node].lag))
+    t.k.ir.sub(now, t.number(t.fixed.plan.nodes[node].lag))
 }
 
 struct Iteration<'a> {
@@ -137,7 +137,7 @@ impl Iteration<'_> {
         let before = ir.block();
         let last = before.last();
         let mut exactly = current.to_vec();
-        t.tests = false;
+        t.cursor.tests = false;
         // What a division stores itself is replaced: its user stands in for it.
         let held = RefCell::new(Vec::new());
         let hold = |t: &mut Tile<'_>, _, values: &mut Values| {
@@ -164,7 +164,7 @@ impl Iteration<'_> {
                 }
             }
         }
-        t.tests = true;
+        t.cursor.tests = true;
         if test.is_none() {
             let mut values = BTreeMap::new();
             for (user, v) in held.take() {
@@ -191,14 +191,14 @@ impl Iteration<'_> {
 /// which that pays. Other rows are given to other threads and to memory as soon as they are there (reaction2d
 /// 342 for 319 GStencil/s on an H200).
 fn tests_together(t: &Tile<'_>, nodes: &[usize]) -> bool {
-    let alone = !t.plan.config.is_warp() && t.plan.config.exchange == Exchange::Shared;
+    let alone = !t.fixed.plan.config.is_warp() && t.fixed.plan.config.exchange == Exchange::Shared;
     let exact = |i: &usize| {
-        let step = t.plan.nodes[*i].step.and_then(|s| t.plan.stencil.steps.get(s));
+        let step = t.fixed.plan.nodes[*i].step.and_then(|s| t.fixed.plan.stencil.steps.get(s));
         step.is_some_and(|s| {
             t.k.scop.statements[s.stmt.0].body.iter().any(|i| fast_division::is_exact(host_value(*i)))
         })
     };
-    alone && t.version != Version::Border && nodes.iter().filter(|i| exact(i)).count() > 1
+    alone && t.cursor.version != Version::Border && nodes.iter().filter(|i| exact(i)).count() > 1
 }
 
 /// The values that an iteration hands to the next.

@@ -21,40 +21,43 @@ pub(super) struct Walking(Vec<((usize, bool), Value)>);
 impl Tile<'_> {
     /// Rows that are brought into the cache before they are loaded.
     pub fn prefetched(&self) -> i64 {
-        self.plan.prefetch as i64
+        self.fixed.plan.prefetch as i64
     }
 
     /// Before the loop of a version, whose first iteration is `it`.
     pub fn enter(&mut self, it: Value) -> Result<()> {
-        self.walks.clear();
-        self.sides.clear();
-        self.prefetches = None;
+        self.cursor.walks.clear();
+        self.cursor.sides.clear();
+        self.cursor.prefetches = None;
         self.enter_cases();
-        if self.version == Version::Border {
+        if self.cursor.version == Version::Border {
             return Ok(());
         }
         let ir = self.k.ir;
-        let plan = self.plan;
+        let plan = self.fixed.plan;
         self.exchange_columns();
         for i in &plan.order {
             let n = &plan.nodes[*i];
-            let (b, ty) = (n.buffer, self.elements[n.buffer].0);
-            let first = self.columns[0].at;
+            let (b, ty) = (n.buffer, self.fixed.elements[n.buffer].0);
+            let first = self.cursor.columns[0].at;
             if n.step.is_none() {
                 let row = ir.add(it, self.number(plan.prefetch_distance as i64));
-                let at = if self.version == Version::Inner {
+                let at = if self.cursor.version == Version::Inner {
                     ir.element(ty, self.source(b)?, self.index(b, row, first))
                 } else {
                     let bases = self.side_columns(b)?;
-                    self.sides.insert(b, bases);
-                    ir.mul(ir.mul(self.wide(row), self.layout[b].row), ir.int(i64::from(self.bytes(*i))))
+                    self.cursor.sides.insert(b, bases);
+                    ir.mul(
+                        ir.mul(self.wide(row), self.fixed.layout[b].row),
+                        ir.int(i64::from(self.bytes(*i))),
+                    )
                 };
-                self.walks.insert((b, false), at);
+                self.cursor.walks.insert((b, false), at);
             }
             if n.output {
                 let row = ir.sub(it, self.number(n.lag));
                 let at = ir.element(ty, self.destination(b)?, self.index(b, row, first));
-                self.walks.insert((b, true), at);
+                self.cursor.walks.insert((b, true), at);
             }
         }
         self.exchange_columns();
@@ -65,8 +68,9 @@ impl Tile<'_> {
     pub fn walk_phis(&mut self, entry: Block) -> Walking {
         let ir = self.k.ir;
         let mut phis = Vec::new();
-        for (key, at) in &mut self.walks {
-            let ty = if key.1 || self.version == Version::Inner { ir.ptr_type() } else { ir.i64_type() };
+        for (key, at) in &mut self.cursor.walks {
+            let ty =
+                if key.1 || self.cursor.version == Version::Inner { ir.ptr_type() } else { ir.i64_type() };
             *at = ir.phi(ty, &[(*at, entry)]);
             phis.push((*key, *at));
         }
@@ -76,17 +80,17 @@ impl Tile<'_> {
     /// At the loop's end.
     pub fn walk_on(&self, walking: &Walking, last: Block) {
         for (key, phi) in &walking.0 {
-            self.k.ir.add_incoming(*phi, self.walks[key], last);
+            self.k.ir.add_incoming(*phi, self.cursor.walks[key], last);
         }
     }
 
     /// Where the walk of a buffer is; it moves on to the next row.
     fn step_row(&mut self, b: usize, stored: bool) -> Result<Value> {
         let ir = self.k.ir;
-        let bytes = ir.mul(self.layout[b].row, ir.int(self.buffer_bytes(b).into()));
+        let bytes = ir.mul(self.fixed.layout[b].row, ir.int(self.buffer_bytes(b).into()));
         let step = self.varying(bytes);
-        let pointer = stored || self.version == Version::Inner;
-        let Some(at) = self.walks.get_mut(&(b, stored)) else {
+        let pointer = stored || self.cursor.version == Version::Inner;
+        let Some(at) = self.cursor.walks.get_mut(&(b, stored)) else {
             return internal("a buffer without a walk");
         };
         let now = *at;
@@ -97,10 +101,10 @@ impl Tile<'_> {
     /// The address of a cell from that of the thread's first column in the row.
     fn cell(&self, b: usize, at: Value, cell: usize) -> Value {
         let ir = self.k.ir;
-        let (ty, nx) = (self.elements[b].0, self.plan.config.cells[1] as usize);
+        let (ty, nx) = (self.fixed.elements[b].0, self.fixed.plan.config.cells[1] as usize);
         let line = match cell / nx {
             0 => at,
-            n => ir.element(ty, at, ir.mul(self.layout[b].line, ir.int(n as i64))),
+            n => ir.element(ty, at, ir.mul(self.fixed.layout[b].line, ir.int(n as i64))),
         };
         ir.element(ty, line, ir.int(self.stride() * (cell % nx) as i64))
     }
@@ -108,29 +112,31 @@ impl Tile<'_> {
     /// Before a trip of the unrolled loop, which asks the cache for rows up to `last`: only if they are
     /// there.
     pub fn guard_prefetch(&mut self, last: Value) {
-        let buffers = 0..self.plan.stencil.buffers.len();
+        let buffers = 0..self.fixed.plan.stencil.buffers.len();
         let there = buffers.fold(self.k.ir.bool(true), |all, b| {
             let upper = self.corner(StencilScalar::OuterUpper(b, 0));
             self.k.ir.and(all, self.k.ir.icmp(LLVMIntSLT, last, upper))
         });
-        let wanted = self.prefetched() > 0 && self.version != Version::Border;
-        self.prefetches = wanted.then_some(there);
+        let wanted = self.prefetched() > 0 && self.cursor.version != Version::Border;
+        self.cursor.prefetches = wanted.then_some(there);
     }
 
     /// Asks the cache for the element some rows behind an address.
     fn fetch_early(&self, b: usize, at: Value) {
         let ir = self.k.ir;
-        let Some(there) = self.prefetches else { return };
-        let (fetch, next) =
-            (ir.append_block(self.function, "prefetch"), ir.append_block(self.function, "fetched"));
+        let Some(there) = self.cursor.prefetches else { return };
+        let (fetch, next) = (
+            ir.append_block(self.fixed.function, "prefetch"),
+            ir.append_block(self.fixed.function, "fetched"),
+        );
         ir.cond_br(there, fetch, next);
         ir.at_end(fetch);
         let f = self.k.module.declare(PREFETCH, ir.void_type().function(&[ir.ptr_type()]));
         for a in ["nounwind", "willreturn"] {
             f.add_attribute(FUNCTION, a, 0);
         }
-        let rows = ir.mul(self.layout[b].row, ir.int(self.prefetched()));
-        ir.call_function(f, &[ir.element(self.elements[b].0, at, rows)]);
+        let rows = ir.mul(self.fixed.layout[b].row, ir.int(self.prefetched()));
+        ir.call_function(f, &[ir.element(self.fixed.elements[b].0, at, rows)]);
         ir.br(next);
         ir.at_end(next);
     }
@@ -140,15 +146,15 @@ impl Tile<'_> {
     fn side_columns(&self, b: usize) -> Result<Values> {
         let ir = self.k.ir;
         let (src, program) = (self.source(b)?, self.program_array(b)?);
-        let ty = self.elements[b].0;
+        let ty = self.fixed.elements[b].0;
         let at = |(cell, c): (usize, &super::tile::Column)| {
             let index = self.index(b, self.number(0), self.clamped(b, c.at));
-            let inside = self.holds(self.number(0), self.inside[b][cell]);
-            let border = self.plan.stencil.buffers[b].has_border;
+            let inside = self.holds(self.number(0), self.cursor.inside[b][cell]);
+            let border = self.fixed.plan.stencil.buffers[b].has_border;
             let from = if border { ir.select(inside, src, program) } else { src };
             ir.element(ty, from, index)
         };
-        Ok(self.columns.iter().enumerate().map(at).collect())
+        Ok(self.cursor.columns.iter().enumerate().map(at).collect())
     }
 
     /// Coordinates along y and x, moved into the box around all that is read of a buffer.
@@ -167,11 +173,11 @@ impl Tile<'_> {
     /// touched range of its array: their indices.
     fn moved(&self, b: usize, row: Value) -> Values {
         let ir = self.k.ir;
-        if self.version == Version::Sides {
-            return self.columns.iter().map(|c| self.index(b, row, self.clamped(b, c.at))).collect();
+        if self.cursor.version == Version::Sides {
+            return self.cursor.columns.iter().map(|c| self.index(b, row, self.clamped(b, c.at))).collect();
         }
-        let buffer = &self.plan.stencil.buffers[b];
-        let nx = self.plan.config.cells[1] as usize;
+        let buffer = &self.fixed.plan.stencil.buffers[b];
+        let nx = self.fixed.plan.config.cells[1] as usize;
         let row = self.clamp(b, row, 0);
         let ends =
             [StencilScalar::Begin(buffer.array), StencilScalar::End(buffer.array)].map(|s| self.scalar(s));
@@ -179,7 +185,7 @@ impl Tile<'_> {
         let outer =
             [StencilScalar::OuterLower(b, x), StencilScalar::OuterUpper(b, x)].map(|s| self.scalar(s));
         let mut out = Vec::new();
-        for line in self.columns.chunks(nx) {
+        for line in self.cursor.columns.chunks(nx) {
             let start = self.index(b, row, [self.clamp(b, line[0].at[0], 1), self.number(0)]);
             // A line may lie beside the touched range as a whole: then the nearest element of the range
             // stands for all of it.
@@ -197,20 +203,20 @@ impl Tile<'_> {
 
     /// What the accesses that follow are made for.
     pub(super) fn note(&self, what: &str, b: usize) {
-        self.k.ir.note(what, &self.k.scop.array(self.plan.stencil.buffers[b].array).display);
+        self.k.ir.note(what, &self.k.scop.array(self.fixed.plan.stencil.buffers[b].array).display);
     }
 
     /// Loads what may be thrown away: inside of a box the border's values are, and so are those of points
     /// moved into it.
     fn load(&self, b: usize, at: Value) -> Value {
-        let (ty, align) = self.elements[b];
-        let array = self.plan.stencil.buffers[b].array;
+        let (ty, align) = self.fixed.elements[b];
+        let array = self.fixed.plan.stencil.buffers[b].array;
         self.k.ir.note_spare("a row at the border", &self.k.scop.array(array).display);
         self.k.ir.load_aligned(ty, at, align)
     }
 
     fn program_array(&self, b: usize) -> Result<Value> {
-        let array = self.plan.stencil.buffers[b].array;
+        let array = self.fixed.plan.stencil.buffers[b].array;
         match self.k.arrays.get(&array) {
             Some(v) => Ok(*v),
             None => internal("an array of the stencil is no argument"),
@@ -218,7 +224,7 @@ impl Tile<'_> {
     }
 
     fn source(&self, b: usize) -> Result<Value> {
-        match self.src.get(&self.plan.stencil.buffers[b].array) {
+        match self.fixed.src.get(&self.fixed.plan.stencil.buffers[b].array) {
             Some(v) => Ok(*v),
             None => internal("a live buffer has no source"),
         }
@@ -226,10 +232,10 @@ impl Tile<'_> {
 
     fn destination(&self, b: usize) -> Result<Value> {
         // What no launch reads has no copy.
-        if !self.plan.stencil.buffers[b].live {
+        if !self.fixed.plan.stencil.buffers[b].live {
             return self.program_array(b);
         }
-        match self.dst.get(&self.plan.stencil.buffers[b].array) {
+        match self.fixed.dst.get(&self.fixed.plan.stencil.buffers[b].array) {
             Some(v) => Ok(*v),
             None => internal("a live buffer has no destination"),
         }
@@ -241,15 +247,15 @@ impl Tile<'_> {
         self.exchange_columns();
         let values = self.load_columns(node, row);
         self.exchange_columns();
-        Ok(self.to_own(self.plan.nodes[node].buffer, values?))
+        Ok(self.to_own(self.fixed.plan.nodes[node].buffer, values?))
     }
 
     fn load_columns(&mut self, node: usize, row: Value) -> Result<Values> {
         let ir = self.k.ir;
-        let b = self.plan.nodes[node].buffer;
-        let (ty, align) = self.elements[b];
-        let nx = self.plan.config.cells[1] as usize;
-        match self.version {
+        let b = self.fixed.plan.nodes[node].buffer;
+        let (ty, align) = self.fixed.elements[b];
+        let nx = self.fixed.plan.config.cells[1] as usize;
+        match self.cursor.version {
             Version::Inner => {
                 let start = self.step_row(b, false)?;
                 let load = |cell: usize| {
@@ -271,15 +277,15 @@ impl Tile<'_> {
                     }
                     self.load(b, at)
                 };
-                Ok(self.sides[&b].iter().enumerate().map(load).collect())
+                Ok(self.cursor.sides[&b].iter().enumerate().map(load).collect())
             }
             Version::Border => {
                 let (src, program) = (self.source(b)?, self.program_array(b)?);
                 let row_in = self.row_inside(Extent::Hull(b), row);
                 let load = |(cell, index): (usize, &Value)| {
                     // What no launch writes is in the program's array only.
-                    let inside = self.holds(row_in, self.inside[b][cell]);
-                    let border = self.plan.stencil.buffers[b].has_border;
+                    let inside = self.holds(row_in, self.cursor.inside[b][cell]);
+                    let border = self.fixed.plan.stencil.buffers[b].has_border;
                     let from = if border { ir.select(inside, src, program) } else { src };
                     self.load(b, ir.element(ty, from, *index))
                 };
@@ -290,17 +296,17 @@ impl Tile<'_> {
 
     /// Whether a node's border is loaded: nothing before it in the launch holds it.
     pub fn loads_border(&self, node: usize) -> bool {
-        let n = &self.plan.nodes[node];
-        let border = self.plan.stencil.buffers[n.buffer].has_border;
-        self.version != Version::Inner && n.step.is_some() && n.keep.is_none() && border
+        let n = &self.fixed.plan.nodes[node];
+        let border = self.fixed.plan.stencil.buffers[n.buffer].has_border;
+        self.cursor.version != Version::Inner && n.step.is_some() && n.keep.is_none() && border
     }
 
     /// A row of the program's array, for the points outside of the buffer's hull; elsewhere the values mean
     /// nothing.
     pub fn load_border(&mut self, node: usize, row: Value) -> Result<Values> {
-        let b = self.plan.nodes[node].buffer;
-        let (ty, program) = (self.elements[b].0, self.program_array(b)?);
-        let nx = self.plan.config.cells[1] as usize;
+        let b = self.fixed.plan.nodes[node].buffer;
+        let (ty, program) = (self.fixed.elements[b].0, self.program_array(b)?);
+        let nx = self.fixed.plan.config.cells[1] as usize;
         let load = |(cell, index): (usize, &Value)| {
             let at = self.k.ir.element(ty, program, *index);
             if cell.is_multiple_of(nx) {
@@ -313,7 +319,7 @@ impl Tile<'_> {
 
     /// Stores a row of a final version, inside of the tile and the hull.
     pub(super) fn store_output(&mut self, node: usize, row: Value, values: &Values) -> Result<()> {
-        let values = self.to_memory(self.plan.nodes[node].buffer, values);
+        let values = self.to_memory(self.fixed.plan.nodes[node].buffer, values);
         self.exchange_columns();
         let stored = self.store_columns(node, row, &values);
         self.exchange_columns();
@@ -322,44 +328,46 @@ impl Tile<'_> {
 
     fn store_columns(&mut self, node: usize, row: Value, values: &Values) -> Result<()> {
         let ir = self.k.ir;
-        let b = self.plan.nodes[node].buffer;
+        let b = self.fixed.plan.nodes[node].buffer;
         let dst = self.destination(b)?;
         let mut row_ok = self.number(0);
-        if self.plan.stencil.dims > 1 {
-            let [first, last] = self.rows;
+        if self.fixed.plan.stencil.dims > 1 {
+            let [first, last] = self.fixed.rows;
             let mut inside = self.both(row, first, last);
-            if self.version == Version::Border {
+            if self.cursor.version == Version::Border {
                 let [lower, upper] = self.corners(Extent::Hull(b), 0);
                 inside = ir.and(inside, self.both(row, lower, upper));
             }
             row_ok = self.mask(inside);
         }
-        let (ty, align) = self.elements[b];
-        let nx = self.plan.config.cells[1] as usize;
+        let (ty, align) = self.fixed.elements[b];
+        let nx = self.fixed.plan.config.cells[1] as usize;
         // Computed before the first branch, all cells together: else each would be computed alone where it is
         // stored, one chain of dependent instructions behind the other.
         let values: Values = values.iter().map(|v| pinned(ir, *v)).collect();
-        let start = if self.version == Version::Border { None } else { Some(self.step_row(b, true)?) };
+        let start = if self.cursor.version == Version::Border { None } else { Some(self.step_row(b, true)?) };
         for (cell, v) in values.iter().enumerate() {
-            let c = self.columns[cell];
-            let column = match self.version {
+            let c = self.cursor.columns[cell];
+            let column = match self.cursor.version {
                 Version::Inner => c.output,
-                _ => ir.or(c.output, self.inside[b][cell]),
+                _ => ir.or(c.output, self.cursor.inside[b][cell]),
             };
             let ok = self.holds(row_ok, column);
             let to = match start {
                 Some(at) => self.cell(b, at, cell),
                 None => {
-                    let line = self.columns[cell - cell % nx];
+                    let line = self.cursor.columns[cell - cell % nx];
                     let first = ir.element(ty, dst, self.index(b, row, [c.at[0], line.at[1]]));
                     ir.element(ty, first, ir.int(self.stride() * (cell % nx) as i64))
                 }
             };
-            let (store, next) =
-                (ir.append_block(self.function, "store"), ir.append_block(self.function, "stored"));
+            let (store, next) = (
+                ir.append_block(self.fixed.function, "store"),
+                ir.append_block(self.fixed.function, "stored"),
+            );
             ir.cond_br(ok, store, next);
             ir.at_end(store);
-            let array = self.plan.stencil.buffers[b].array;
+            let array = self.fixed.plan.stencil.buffers[b].array;
             ir.note_spare("the last step's value", &self.k.scop.array(array).display);
             ir.store_aligned(*v, to, align);
             ir.br(next);

@@ -26,7 +26,7 @@ impl Tile<'_> {
     /// is free for the next load then. Assemblers move values at the end of the loop otherwise, and threads
     /// wait there for loads that have just begun.
     pub fn taken(&self, v: Value) -> Value {
-        if self.plan.config.near {
+        if self.fixed.plan.config.near {
             return v;
         }
         let ir = self.k.ir;

@@ -18,11 +18,11 @@ impl Tile<'_> {
         time: Value,
     ) -> [Value; 3] {
         let ir = self.k.ir;
-        let mut at = [row, self.columns[cell].at[0], self.columns[cell].at[1]];
+        let mut at = [row, self.cursor.columns[cell].at[0], self.cursor.columns[cell].at[1]];
         if !step.accesses.contains(&StepAccess::Plain) {
             return at;
         }
-        let first = match self.version {
+        let first = match self.cursor.version {
             Version::Inner => 3,
             Version::Sides => 1,
             Version::Border => 0,
@@ -35,7 +35,7 @@ impl Tile<'_> {
         }
         for l in &step.lattices {
             let d = step.iterators[l.pivot - 1].0;
-            let axis = plan::axis(self.plan.stencil.dims, d);
+            let axis = plan::axis(self.fixed.plan.stencil.dims, d);
             // The nearest one below, or, at the box's lower side, above: the box has as many elements as the
             // modulus.
             let below = ir.sub(at[axis], self.remainder(step, l, time, at));
@@ -52,7 +52,9 @@ impl Tile<'_> {
         for (j, factor) in l.coefficients.iter().enumerate().filter(|(_, factor)| **factor != 0) {
             let iterator = match j.checked_sub(1).map(|j| step.iterators[j]) {
                 None => ir.trunc(time, ir.i32_type()),
-                Some((d, shift)) => ir.add(at[plan::axis(self.plan.stencil.dims, d)], self.number(shift)),
+                Some((d, shift)) => {
+                    ir.add(at[plan::axis(self.fixed.plan.stencil.dims, d)], self.number(shift))
+                }
             };
             sum = ir.add(sum, ir.mul(iterator, self.number(*factor)));
         }
@@ -72,15 +74,15 @@ impl Tile<'_> {
         border: Option<&Values>,
     ) -> Result<Values> {
         let ir = self.k.ir;
-        let n = &self.plan.nodes[node];
-        let boxed = self.version != Version::Inner
-            && (self.plan.stencil.buffers[n.buffer].has_border || step.partial);
+        let n = &self.fixed.plan.nodes[node];
+        let boxed = self.cursor.version != Version::Inner
+            && (self.fixed.plan.stencil.buffers[n.buffer].has_border || step.partial);
         if !boxed && step.lattices.is_empty() {
             return Ok(out);
         }
         let old = match (n.keep, border) {
             (Some(before), _) => {
-                let age = n.lag - self.plan.nodes[before].lag;
+                let age = n.lag - self.fixed.plan.nodes[before].lag;
                 (0..self.cells()).map(|c| own(before, age as usize, c)).collect::<Option<Values>>()
             }
             (None, given) => given.cloned(),
@@ -89,11 +91,11 @@ impl Tile<'_> {
             return internal(format!("the border of node {node} is not there"));
         };
         let row_in = self.row_inside(Extent::Step(number), row);
-        let columns = &self.inside[self.plan.stencil.buffers.len() + number];
+        let columns = &self.cursor.inside[self.fixed.plan.stencil.buffers.len() + number];
         let result = |c: usize| {
             let mut computed = boxed.then(|| self.holds(row_in, columns[c]));
             for l in &step.lattices {
-                let at = [row, self.columns[c].at[0], self.columns[c].at[1]];
+                let at = [row, self.cursor.columns[c].at[0], self.cursor.columns[c].at[1]];
                 let on = ir.icmp(LLVMIntEQ, self.remainder(step, l, time, at), self.number(0));
                 computed = Some(computed.map_or(on, |all| ir.and(all, on)));
             }

@@ -87,16 +87,16 @@ fn needed(p: &StencilPlan, n: usize) -> (i64, i64) {
 
 /// The groups of a trip from iteration `now` on.
 pub(super) fn groups(t: &Tile<'_>, now: Value) -> Vec<Group> {
-    let (ir, p) = (t.k.ir, t.plan);
-    if !t.ramp {
+    let (ir, p) = (t.k.ir, t.fixed.plan);
+    if !t.cursor.ramp {
         return vec![Group { nodes: computed(p).collect(), active: None }];
     }
     let last = ir.add(now, t.number(p.unroll as i64 - 1));
     let group = |nodes: Vec<usize>| {
         let first = nodes.iter().map(|n| needed(p, *n).0).min().unwrap_or(0);
         let end = nodes.iter().map(|n| needed(p, *n).1).max().unwrap_or(0);
-        let begun = ir.icmp(LLVMIntSLE, ir.add(t.rows[0], t.number(first)), last);
-        let goes_on = ir.icmp(LLVMIntSLE, now, ir.add(t.rows[1], t.number(end)));
+        let begun = ir.icmp(LLVMIntSLE, ir.add(t.fixed.rows[0], t.number(first)), last);
+        let goes_on = ir.icmp(LLVMIntSLE, now, ir.add(t.fixed.rows[1], t.number(end)));
         Group { nodes, active: Some(ir.and(begun, goes_on)) }
     };
     split(p).into_iter().map(group).collect()
@@ -104,12 +104,12 @@ pub(super) fn groups(t: &Tile<'_>, now: Value) -> Vec<Group> {
 
 /// Whether a trip from iteration `now` on needs all nodes, in some iteration each.
 pub(super) fn all_needed(t: &Tile<'_>, now: Value) -> Value {
-    let (ir, p) = (t.k.ir, t.plan);
+    let (ir, p) = (t.k.ir, t.fixed.plan);
     let first = computed(p).map(|n| needed(p, n).0).max().unwrap_or(0);
     let end = computed(p).map(|n| needed(p, n).1).min().unwrap_or(0);
     let last = ir.add(now, t.number(p.unroll as i64 - 1));
-    let begun = ir.icmp(LLVMIntSLE, ir.add(t.rows[0], t.number(first)), last);
-    ir.and(begun, ir.icmp(LLVMIntSLE, now, ir.add(t.rows[1], t.number(end))))
+    let begun = ir.icmp(LLVMIntSLE, ir.add(t.fixed.rows[0], t.number(first)), last);
+    ir.and(begun, ir.icmp(LLVMIntSLE, now, ir.add(t.fixed.rows[1], t.number(end))))
 }
 
 impl Group {
@@ -117,8 +117,8 @@ impl Group {
     pub fn enter(&self, t: &Tile<'_>) -> Option<Join> {
         let ir = t.k.ir;
         let active = self.active?;
-        let (before, needed) = (ir.block(), ir.append_block(t.function, "needed"));
-        let after = ir.append_block(t.function, "computed");
+        let (before, needed) = (ir.block(), ir.append_block(t.fixed.function, "needed"));
+        let after = ir.append_block(t.fixed.function, "computed");
         ir.cond_br(active, needed, after);
         ir.at_end(needed);
         Some(Join { before, after })

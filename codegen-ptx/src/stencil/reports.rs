@@ -47,14 +47,17 @@ impl Tile<'_> {
     /// Whether a point is in the box of its step and in the region of its node.
     pub(super) fn counts_at(&self, node: usize, number: usize, row: Value, cell: usize) -> Value {
         let ir = self.k.ir;
-        let n = &self.plan.nodes[node];
-        let at = [row, self.columns[cell].at[0], self.columns[cell].at[1]];
+        let n = &self.fixed.plan.nodes[node];
+        let at = [row, self.cursor.columns[cell].at[0], self.cursor.columns[cell].at[1]];
         let mut all = ir.bool(true);
         for (axis, at) in at.into_iter().enumerate() {
             let Some(d) = self.dimension(axis) else { continue };
             let [first, last] = match axis {
-                0 => self.rows,
-                _ => [ir.add(self.origin[axis - 1], self.number(self.plan.halo[axis])), self.last[axis - 1]],
+                0 => self.fixed.rows,
+                _ => [
+                    ir.add(self.fixed.origin[axis - 1], self.number(self.fixed.plan.halo[axis])),
+                    self.fixed.last[axis - 1],
+                ],
             };
             let [first, last] =
                 [ir.sub(first, self.number(n.lo[axis])), ir.add(last, self.number(n.hi[axis]))];

@@ -58,6 +58,12 @@ pub(super) enum Version {
 /// One thread's share of a tile.
 pub(super) struct Tile<'a> {
     pub k: KernelBuilder<'a>,
+    pub fixed: Fixed<'a>,
+    pub cursor: Cursor,
+}
+
+/// What is the same in all of a thread's code: computed in the entry block.
+pub(super) struct Fixed<'a> {
     pub function: Value,
     pub plan: &'a StencilPlan,
     pub(super) elements: &'a [(Type, u32)],
@@ -65,8 +71,6 @@ pub(super) struct Tile<'a> {
     pub(super) src: BTreeMap<ArrayId, Value>,
     pub(super) dst: BTreeMap<ArrayId, Value>,
     pub(super) shared: Value,
-    /// Addresses of the slots, by iteration of the unrolled loop modulo their number.
-    pub slots: Vec<Value>,
     /// Where each node's part of a slot begins, and bytes of a slot.
     pub(super) begins: Vec<usize>,
     pub(super) slot_bytes: usize,
@@ -75,33 +79,38 @@ pub(super) struct Tile<'a> {
     pub(super) origin: [Value; 2],
     /// The block's last output column along y and x.
     pub(super) last: [Value; 2],
-    pub(super) columns: Vec<Column>,
-    /// The columns that a thread loads and stores, where these are others ([`super::warp_transpose`]), and
-    /// their masks; or the thread's own, while `columns` are those.
-    pub(super) transposed: Option<(Vec<Column>, Vec<Vec<Value>>)>,
     /// The block's output rows.
     pub(super) rows: [Value; 2],
     /// First and last iteration.
     pub begin: Value,
     pub end: Value,
-    /// The version being emitted, and whether it is the one for a block's first and last iterations
-    /// ([`super::ramp`]).
+    /// By step, whether its reports count ([`super::reports`]).
+    counted: Vec<bool>,
+    /// By buffer: linear index of the element `[selectors, 0, 0, 0]`, and elements a row and a line (of the y
+    /// dimension).
+    pub(super) layout: Vec<Layout>,
+}
+
+/// What belongs to the code that is being emitted.
+pub(super) struct Cursor {
+    /// The version, and whether it is the one for a block's first and last iterations ([`super::ramp`]).
     pub version: Version,
     pub ramp: bool,
     /// Whether the points of a step have a test of their own for operands of divisions
     /// ([`super::iteration`]).
     pub(super) tests: bool,
-    /// By step, whether its reports count ([`super::reports`]).
-    counted: Vec<bool>,
+    /// Addresses of the slots, by iteration of the unrolled loop modulo their number.
+    pub slots: Vec<Value>,
+    pub(super) columns: Vec<Column>,
+    /// The columns that a thread loads and stores, where these are others ([`super::warp_transpose`]), and
+    /// their masks; or the thread's own, while `columns` are those.
+    pub(super) transposed: Option<(Vec<Column>, Vec<Vec<Value>>)>,
     /// By buffer, then by step, a mask for each column: whether it is in the box.
     pub(super) inside: Vec<Vec<Value>>,
-    /// By step and case the same, of the version being emitted: the inner one has none.
+    /// By step and case the same, of the version: the inner one has none.
     cases: BTreeMap<(usize, usize), Vec<Value>>,
     /// What this iteration has read of other threads' values: node, age, and cell from the thread's first.
     pub(super) fetched: BTreeMap<(usize, i64, [i64; 2]), Value>,
-    /// By buffer: linear index of the element `[selectors, 0, 0, 0]`, and elements a row and a line (of the y
-    /// dimension).
-    pub(super) layout: Vec<Layout>,
     /// For each buffer that is loaded, and each that is stored, the address of the thread's first column in
     /// the row that comes next; at the sides, of a load, the row's offset in bytes.
     pub(super) walks: BTreeMap<(usize, bool), Value>,
@@ -109,6 +118,26 @@ pub(super) struct Tile<'a> {
     pub(super) prefetches: Option<Value>,
     /// By buffer and cell, see [`Tile::enter`].
     pub(super) sides: BTreeMap<usize, Values>,
+}
+
+impl Cursor {
+    /// Before the first version.
+    fn new() -> Cursor {
+        Cursor {
+            version: Version::Border,
+            ramp: false,
+            tests: true,
+            slots: Vec::new(),
+            columns: Vec::new(),
+            transposed: None,
+            inside: Vec::new(),
+            cases: BTreeMap::new(),
+            fetched: BTreeMap::new(),
+            walks: BTreeMap::new(),
+            prefetches: None,
+            sides: BTreeMap::new(),
+        }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -144,8 +173,7 @@ impl<'a> Tile<'a> {
         let counted = reports::counted(k.scop, plan);
         let thread = [1, 0].map(|axis| k.abstract_call(THREAD_ID[axis], ir.i32_type()));
         let shared = k.abstract_call(SHARED, ir.ptr_type());
-        let mut t = Tile {
-            k,
+        let fixed = Fixed {
             function,
             plan,
             elements,
@@ -153,51 +181,40 @@ impl<'a> Tile<'a> {
             src,
             dst,
             shared,
-            slots: Vec::new(),
             begins,
             slot_bytes,
             thread,
             origin: [zero; 2],
             last: [zero; 2],
-            columns: Vec::new(),
-            transposed: None,
             rows: [zero; 2],
             begin: zero,
             end: zero,
-            version: Version::Border,
-            tests: true,
-            ramp: false,
             counted,
-            inside: Vec::new(),
-            cases: BTreeMap::new(),
-            fetched: BTreeMap::new(),
             layout: Vec::new(),
-            walks: BTreeMap::new(),
-            sides: BTreeMap::new(),
-            prefetches: None,
         };
-        t.slots = t.slot_addresses();
+        let mut t = Tile { k, fixed, cursor: Cursor::new() };
+        t.cursor.slots = t.slot_addresses();
         t.place()?;
         for b in 0..plan.stencil.buffers.len() {
             let layout = t.layout_of(b)?;
-            t.layout.push(layout);
+            t.fixed.layout.push(layout);
         }
-        t.inside = t.masks();
+        t.cursor.inside = t.masks();
         t.prepare_transposes();
         Ok(t)
     }
 
     pub(super) fn scalar(&self, s: StencilScalar) -> Value {
-        self.given.get(&s).copied().unwrap_or_else(|| self.k.ir.int(0))
+        self.fixed.given.get(&s).copied().unwrap_or_else(|| self.k.ir.int(0))
     }
 
     pub fn cells(&self) -> usize {
-        self.plan.config.cells.iter().product::<u32>() as usize
+        self.fixed.plan.config.cells.iter().product::<u32>() as usize
     }
 
     /// The array dimension of an axis; the missing ones have one coordinate, 0.
     pub(super) fn dimension(&self, axis: usize) -> Option<usize> {
-        (0..self.plan.stencil.dims).find(|d| plan::axis(self.plan.stencil.dims, *d) == axis)
+        (0..self.fixed.plan.stencil.dims).find(|d| plan::axis(self.fixed.plan.stencil.dims, *d) == axis)
     }
 
     /// What the host computed, in 32 bits.
@@ -207,7 +224,7 @@ impl<'a> Tile<'a> {
 
     /// First and last coordinate of a box along a dimension.
     fn ends(&self, e: Extent, d: usize) -> [StencilScalar; 2] {
-        let steps = &self.plan.stencil.steps;
+        let steps = &self.fixed.plan.stencil.steps;
         match e {
             Extent::Step(k) if steps[k].partial => {
                 [StencilScalar::StepLower(k, d), StencilScalar::StepUpper(k, d)]
@@ -249,7 +266,7 @@ impl<'a> Tile<'a> {
     /// The block's and the thread's columns and rows.
     fn place(&mut self) -> Result<()> {
         let ir = self.k.ir;
-        let plan = self.plan;
+        let plan = self.fixed.plan;
         let place = self.position();
         let mut output = [(self.number(0), self.number(0)); 2];
         for axis in [2, 1] {
@@ -261,13 +278,13 @@ impl<'a> Tile<'a> {
             let first = ir.add(self.bound(axis, StencilScalar::First), ir.mul(index, width));
             let last = ir.sub(ir.add(first, width), self.number(1));
             let last = self.smin(last, self.bound(axis, StencilScalar::Last));
-            self.last[axis - 1] = last;
+            self.fixed.last[axis - 1] = last;
             output[axis - 1] = (first, last);
-            self.origin[axis - 1] = ir.sub(first, self.number(plan.halo[axis]));
+            self.fixed.origin[axis - 1] = ir.sub(first, self.number(plan.halo[axis]));
         }
-        let mut own = self.origin;
+        let mut own = self.fixed.origin;
         for (a, o) in own.iter_mut().enumerate() {
-            *o = ir.add(*o, ir.mul(self.thread[a], self.number(i64::from(plan.config.cells[a]))));
+            *o = ir.add(*o, ir.mul(self.fixed.thread[a], self.number(i64::from(plan.config.cells[a]))));
         }
         let column = |at: [Value; 2]| {
             let is_output = |a: usize| self.both(at[a], output[a].0, output[a].1);
@@ -283,11 +300,11 @@ impl<'a> Tile<'a> {
             }
         }
         if plan.transposes() {
-            let first = ir.add(self.origin[1], self.thread[1]);
+            let first = ir.add(self.fixed.origin[1], self.fixed.thread[1]);
             let line = |c: u32| column([own[0], ir.add(first, self.number((c * WARP).into()))]);
-            self.transposed = Some(((0..plan.config.cells[1]).map(line).collect(), Vec::new()));
+            self.cursor.transposed = Some(((0..plan.config.cells[1]).map(line).collect(), Vec::new()));
         }
-        self.columns = columns;
+        self.cursor.columns = columns;
         if plan.stencil.dims > 1 {
             let height = place.height;
             // The first block may have fewer rows, see the host's side.
@@ -295,21 +312,21 @@ impl<'a> Tile<'a> {
             let first = ir.add(ir.sub(top, place.less), ir.mul(place.rows, height));
             let last = ir.sub(ir.add(first, height), self.number(1));
             let first = ir.smax(first, top);
-            self.rows = [first, self.smin(last, self.bound(0, StencilScalar::Last))];
+            self.fixed.rows = [first, self.smin(last, self.bound(0, StencilScalar::Last))];
             // Rows before the first that is read are of no use.
             let read = (0..plan.stencil.buffers.len()).map(|b| self.corner(StencilScalar::OuterLower(b, 0)));
             let begin = ir.sub(first, self.number(plan.warm_up()));
-            self.begin = read.reduce(|a, b| self.smin(a, b)).map_or(begin, |read| ir.smax(begin, read));
-            self.end = ir.add(self.rows[1], self.number(plan.drain()));
+            self.fixed.begin = read.reduce(|a, b| self.smin(a, b)).map_or(begin, |read| ir.smax(begin, read));
+            self.fixed.end = ir.add(self.fixed.rows[1], self.number(plan.drain()));
         }
         Ok(())
     }
 
     fn layout_of(&mut self, b: usize) -> Result<Layout> {
         let ir = self.k.ir;
-        let buffer = &self.plan.stencil.buffers[b];
+        let buffer = &self.fixed.plan.stencil.buffers[b];
         let lead = buffer.selectors.len();
-        let dims = self.plan.stencil.dims;
+        let dims = self.fixed.plan.stencil.dims;
         let mut start = ir.int(0);
         for d in 0..lead + dims {
             if d > 0 {
@@ -334,12 +351,12 @@ impl<'a> Tile<'a> {
     /// The linear index of an element of a buffer.
     pub(super) fn index(&self, b: usize, row: Value, at: [Value; 2]) -> Value {
         let ir = self.k.ir;
-        let l = self.layout[b];
+        let l = self.fixed.layout[b];
         let mut index = ir.add(l.start, self.wide(at[1]));
-        if self.plan.stencil.dims == 3 {
+        if self.fixed.plan.stencil.dims == 3 {
             index = ir.add(index, ir.mul(self.wide(at[0]), l.line));
         }
-        if self.plan.stencil.dims > 1 {
+        if self.fixed.plan.stencil.dims > 1 {
             index = ir.add(index, ir.mul(self.wide(row), l.row));
         }
         index
@@ -350,39 +367,39 @@ impl<'a> Tile<'a> {
     pub(super) fn reach(&self, axis: usize) -> [Value; 2] {
         let ir = self.k.ir;
         let [threads, cells] =
-            [self.plan.config.threads, self.plan.config.cells].map(|n| i64::from(n[axis - 1]));
-        let lines = self.plan.config.threads[1].is_multiple_of(WARP);
+            [self.fixed.plan.config.threads, self.fixed.plan.config.cells].map(|n| i64::from(n[axis - 1]));
+        let lines = self.fixed.plan.config.threads[1].is_multiple_of(WARP);
         let (begin, held) = match (lines, axis) {
             (false, _) => (ir.int32(0), threads),
-            (true, 2) => (ir.and(self.thread[1], self.number(-i64::from(WARP))), WARP.into()),
-            (true, _) => (self.thread[0], 1),
+            (true, 2) => (ir.and(self.fixed.thread[1], self.number(-i64::from(WARP))), WARP.into()),
+            (true, _) => (self.fixed.thread[0], 1),
         };
-        let first = ir.add(self.origin[axis - 1], ir.mul(begin, self.number(cells)));
+        let first = ir.add(self.fixed.origin[axis - 1], ir.mul(begin, self.number(cells)));
         [first, ir.add(first, self.number(held * cells - 1))]
     }
 
     /// Called at the start of an iteration's code.
     pub fn begin_iteration(&mut self) {
-        self.fetched.clear();
+        self.cursor.fetched.clear();
     }
 
     /// The masks of [`Tile::inside`].
     pub(super) fn masks(&self) -> Vec<Vec<Value>> {
-        let hulls = (0..self.plan.stencil.buffers.len()).map(Extent::Hull);
-        self.masks_of(hulls.chain((0..self.plan.stencil.steps.len()).map(Extent::Step)))
+        let hulls = (0..self.fixed.plan.stencil.buffers.len()).map(Extent::Hull);
+        self.masks_of(hulls.chain((0..self.fixed.plan.stencil.steps.len()).map(Extent::Step)))
     }
 
     /// The masks of the cases, in front of the loop of a version that needs them.
     pub(super) fn enter_cases(&mut self) {
-        self.cases.clear();
-        if self.version == Version::Inner {
+        self.cursor.cases.clear();
+        if self.cursor.version == Version::Inner {
             return;
         }
         let numbers =
             |(k, step): (usize, &Step)| (0..step.cases.len()).map(move |c| (k, c)).collect::<Vec<_>>();
-        let all: Vec<_> = self.plan.stencil.steps.iter().enumerate().flat_map(numbers).collect();
+        let all: Vec<_> = self.fixed.plan.stencil.steps.iter().enumerate().flat_map(numbers).collect();
         let masks = self.masks_of(all.iter().map(|(k, c)| Extent::Case(*k, *c)));
-        self.cases = all.into_iter().zip(masks).collect();
+        self.cursor.cases = all.into_iter().zip(masks).collect();
     }
 
     /// For each box a mask of each column; boxes with the same corners share them.
@@ -400,7 +417,7 @@ impl<'a> Tile<'a> {
                         ir.and(all, self.both(c.at[axis - 1], lower, upper))
                     })
                 };
-                self.columns.iter().map(|c| self.mask(inside(c))).collect()
+                self.cursor.columns.iter().map(|c| self.mask(inside(c))).collect()
             };
             made.entry(key).or_insert_with(build).clone()
         };
@@ -409,7 +426,7 @@ impl<'a> Tile<'a> {
 
     /// A mask: whether a row is in a box.
     pub(super) fn row_inside(&self, e: Extent, row: Value) -> Value {
-        if self.plan.stencil.dims == 1 || self.version != Version::Border {
+        if self.fixed.plan.stencil.dims == 1 || self.cursor.version != Version::Border {
             return self.number(0);
         }
         let [lower, upper] = self.corners(e, 0);
@@ -418,7 +435,7 @@ impl<'a> Tile<'a> {
 
     /// The type of a node's values.
     pub fn element(&self, node: usize) -> Type {
-        self.elements[self.plan.nodes[node].buffer].0
+        self.fixed.elements[self.fixed.plan.nodes[node].buffer].0
     }
 
     /// A row of a step. `own` gives the thread's own value of a node, so many iterations ago.
@@ -430,13 +447,14 @@ impl<'a> Tile<'a> {
         own: &dyn Fn(usize, usize, usize) -> Option<Value>,
         border: Option<&Values>,
     ) -> Result<Values> {
-        let n = &self.plan.nodes[node];
-        let Some((number, step)) = n.step.and_then(|s| Some((s, self.plan.stencil.steps.get(s)?))) else {
+        let n = &self.fixed.plan.nodes[node];
+        let Some((number, step)) = n.step.and_then(|s| Some((s, self.fixed.plan.stencil.steps.get(s)?)))
+        else {
             return internal("a node without a step is computed");
         };
         let ir = self.k.ir;
         if let (true, Some(kept)) = (self.is_missed(node), n.keep) {
-            let age = (n.lag - self.plan.nodes[kept].lag) as usize;
+            let age = (n.lag - self.fixed.plan.nodes[kept].lag) as usize;
             let held = (0..self.cells()).map(|c| own(kept, age, c)).collect::<Option<Values>>();
             return held.ok_or(crate::CodegenError::Internal(format!("what node {node} keeps is not there")));
         }
@@ -456,11 +474,13 @@ impl<'a> Tile<'a> {
                 };
                 // Inner rows do not meet a case that is thin along rows; inner columns meet none.
                 let rows_miss = self.dimension(0).is_some_and(|d| step.cases[case].thin.contains(&d));
-                if self.version == Version::Inner || (self.version == Version::Sides && rows_miss) {
+                if self.cursor.version == Version::Inner
+                    || (self.cursor.version == Version::Sides && rows_miss)
+                {
                     continue;
                 }
                 let (Some(usual), Some(masks)) =
-                    (given.get(&load.address()).copied(), self.cases.get(&(number, case)))
+                    (given.get(&load.address()).copied(), self.cursor.cases.get(&(number, case)))
                 else {
                     return internal("a case without what it differs from");
                 };
@@ -472,10 +492,10 @@ impl<'a> Tile<'a> {
             let coordinates = self.executed((number, step), place, cell, time);
             let mut iterators = vec![time];
             for (d, shift) in &step.iterators {
-                let c = coordinates[plan::axis(self.plan.stencil.dims, *d)];
+                let c = coordinates[plan::axis(self.fixed.plan.stencil.dims, *d)];
                 iterators.push(ir.add(self.wide(c), ir.int(*shift)));
             }
-            let counts = self.counted[number].then(|| self.counts_at(node, number, row, cell));
+            let counts = self.fixed.counted[number].then(|| self.counts_at(node, number, row, cell));
             points.push((iterators, given, counts));
         }
         let out = self.results(step.stmt, step.write, &points)?;
@@ -486,17 +506,17 @@ impl<'a> Tile<'a> {
     /// in each iteration: addresses of every step, array and column would become variables of their own
     /// otherwise ([`Tile::varying`]), more than there are registers for.
     fn place_of(&self, step: &Step, row: Value) -> Value {
-        let loads = step.accesses.contains(&StepAccess::Plain) && self.plan.stencil.dims > 1;
+        let loads = step.accesses.contains(&StepAccess::Plain) && self.fixed.plan.stencil.dims > 1;
         if loads { self.fixed(row) } else { row }
     }
 
     /// Whether this version meets none of a node's points: nothing of a thin box is met by inner rows, or
     /// inner columns.
     pub(super) fn is_missed(&self, node: usize) -> bool {
-        let n = &self.plan.nodes[node];
-        let Some(step) = n.step.and_then(|s| self.plan.stencil.steps.get(s)) else { return false };
+        let n = &self.fixed.plan.nodes[node];
+        let Some(step) = n.step.and_then(|s| self.fixed.plan.stencil.steps.get(s)) else { return false };
         n.keep.is_some()
-            && match self.version {
+            && match self.cursor.version {
                 Version::Inner => !step.thin.is_empty(),
                 Version::Sides => step.thin.contains(&0),
                 Version::Border => false,
@@ -520,7 +540,7 @@ impl<'a> Tile<'a> {
         let before = ir.block();
         let last = before.last();
         let values = all(&mut self.k)?;
-        if !self.tests || self.version == Version::Border || ir.block() != before {
+        if !self.cursor.tests || self.cursor.version == Version::Border || ir.block() != before {
             return Ok(values);
         }
         // What a division stores itself is replaced: its user stands in for it.
@@ -546,16 +566,16 @@ impl<'a> Tile<'a> {
 
     /// Bytes of an element of a buffer, and of a node's.
     pub(super) fn buffer_bytes(&self, b: usize) -> u32 {
-        self.k.scop.array(self.plan.stencil.buffers[b].array).elem.bytes()
+        self.k.scop.array(self.fixed.plan.stencil.buffers[b].array).elem.bytes()
     }
 
     pub(super) fn bytes(&self, node: usize) -> u32 {
-        self.buffer_bytes(self.plan.nodes[node].buffer)
+        self.buffer_bytes(self.fixed.plan.nodes[node].buffer)
     }
 
     /// Gives a row to other threads and, if it is final, to memory.
     pub fn publish(&mut self, node: usize, iteration: i64, row: Value, values: &Values) -> Result<()> {
-        let n = &self.plan.nodes[node];
+        let n = &self.fixed.plan.nodes[node];
         if n.exchange {
             self.exchange(node, iteration, values)?;
         }
@@ -564,7 +584,7 @@ impl<'a> Tile<'a> {
 
     /// Waits for the other threads of the block, if values pass through shared memory.
     pub fn barrier(&self) {
-        if self.plan.config.is_warp() {
+        if self.fixed.plan.config.is_warp() {
             return;
         }
         self.k.abstract_call(BARRIER, self.k.ir.void_type());

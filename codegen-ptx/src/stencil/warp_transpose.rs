@@ -24,40 +24,40 @@ impl Tile<'_> {
     /// The masks of the columns that are loaded and stored.
     pub(super) fn prepare_transposes(&mut self) {
         self.exchange_columns();
-        let masks = self.transposed.is_some().then(|| self.masks());
+        let masks = self.cursor.transposed.is_some().then(|| self.masks());
         if let Some(masks) = masks {
-            self.inside = masks;
+            self.cursor.inside = masks;
         }
         self.exchange_columns();
     }
 
     /// From the thread's own columns to those that it loads and stores, or back.
     pub(super) fn exchange_columns(&mut self) {
-        if let Some((columns, inside)) = &mut self.transposed {
-            swap(columns, &mut self.columns);
-            swap(inside, &mut self.inside);
+        if let Some((columns, inside)) = &mut self.cursor.transposed {
+            swap(columns, &mut self.cursor.columns);
+            swap(inside, &mut self.cursor.inside);
         }
     }
 
     /// Elements from one of the columns that are loaded to the next.
     pub(super) fn stride(&self) -> i64 {
-        if self.transposed.is_some() { WARP.into() } else { 1 }
+        if self.cursor.transposed.is_some() { WARP.into() } else { 1 }
     }
 
     /// What was loaded of a buffer, by the thread's own columns.
     pub(super) fn to_own(&self, buffer: usize, values: Values) -> Values {
-        if self.transposed.is_none() { values } else { self.transpose(buffer, &values, false) }
+        if self.cursor.transposed.is_none() { values } else { self.transpose(buffer, &values, false) }
     }
 
     /// The thread's own values, by the columns that it stores.
     pub(super) fn to_memory(&self, buffer: usize, values: &Values) -> Values {
-        if self.transposed.is_none() { values.clone() } else { self.transpose(buffer, values, true) }
+        if self.cursor.transposed.is_none() { values.clone() } else { self.transpose(buffer, values, true) }
     }
 
     fn transpose(&self, buffer: usize, values: &Values, to_memory: bool) -> Values {
         let ir = self.k.ir;
-        let (ty, bytes) = (self.elements[buffer].0, self.buffer_bytes(buffer));
-        let lane = self.thread[1];
+        let (ty, bytes) = (self.fixed.elements[buffer].0, self.buffer_bytes(buffer));
+        let lane = self.fixed.thread[1];
         let place = |cell: usize, own: bool| {
             let at = if own {
                 let e = ir.add(ir.mul(lane, self.number(values.len() as i64)), self.number(cell as i64));
@@ -65,7 +65,7 @@ impl Tile<'_> {
             } else {
                 ir.add(lane, self.number((i64::from(WARP) + 1) * cell as i64))
             };
-            ir.byte_offset(self.shared, self.wide(ir.mul(at, self.number(bytes.into()))))
+            ir.byte_offset(self.fixed.shared, self.wide(ir.mul(at, self.number(bytes.into()))))
         };
         for (cell, v) in values.iter().enumerate() {
             self.note("a row on its way", buffer);
