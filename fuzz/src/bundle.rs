@@ -116,7 +116,7 @@ pub fn add(
     dir: &Path,
     scratch: &Path,
 ) -> Result<bool> {
-    let Ok(_) = check::plain(tools, sources, "-O1", scratch)? else { return Ok(false) };
+    let check::Plain::Ran(_) = check::plain(tools, sources, "-O1", scratch)? else { return Ok(false) };
     let ran = process::run(&mut Command::new(scratch.join("plain")), &scratch.join("plain"), COMPILE_LIMIT)?;
     let expected = dir.join(format!("{file}.expected"));
     let mut command = Command::new(tools.compiler(sources.language));

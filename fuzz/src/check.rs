@@ -244,13 +244,15 @@ pub fn write(sources: &Sources, dir: &Path) -> Result<Vec<PathBuf>> {
     sources.files.iter().enumerate().map(write).collect()
 }
 
-/// Compiles and runs without the plugin. An inner error is the generator's.
-pub fn plain(
-    tools: &Tools,
-    sources: &Sources,
-    level: &str,
-    dir: &Path,
-) -> Result<std::result::Result<Expected, String>> {
+/// What the plain compiler makes of a file.
+pub enum Plain {
+    Ran(Expected),
+    /// It refuses the file, or what it makes of it fails: the generator's error.
+    Failed(String),
+}
+
+/// Compiles and runs without the plugin.
+pub fn plain(tools: &Tools, sources: &Sources, level: &str, dir: &Path) -> Result<Plain> {
     let executable = dir.join("plain");
     let mut command = Command::new(tools.compiler(sources.language));
     command
@@ -264,10 +266,13 @@ pub fn plain(
         .current_dir(dir);
     let compiled = process::run(&mut command, &dir.join("plain"), COMPILE_LIMIT)?;
     if !compiled.ok() {
-        return Ok(Err(compiled.stderr));
+        return Ok(Plain::Failed(compiled.stderr));
     }
     let ran = process::run(&mut Command::new(&executable), &dir.join("plain"), sources.limit)?;
-    Ok(if ran.ok() { Ok(Expected { lines: lines(&ran), cpu: compiled.cpu }) } else { Err(ran.why()) })
+    Ok(match ran.ok() {
+        true => Plain::Ran(Expected { lines: lines(&ran), cpu: compiled.cpu }),
+        false => Plain::Failed(ran.why()),
+    })
 }
 
 /// Compiles what [`plain`] did with the plugin, runs it and compares.

@@ -30,7 +30,7 @@ mod rng;
 mod sequence;
 mod shrink;
 
-use check::{Config, Kind, Outcome, Tools};
+use check::{Config, Kind, Outcome, Plain, Tools};
 use clap::Parser;
 use csmith::Csmith;
 use error::{Error, Result, at};
@@ -335,9 +335,9 @@ fn one_batch<G: Grammar>(shared: &Shared<'_, G>, batch: u64, dir: &Path) -> Resu
         })
         .collect();
     let expected = match check::plain(&shared.tools, &sources, "-O1", dir)? {
-        Ok(expected) => expected,
-        Err(_) if shared.grammar.may_fail() => return Ok(()),
-        Err(text) => {
+        Plain::Ran(expected) => expected,
+        Plain::Failed(_) if shared.grammar.may_fail() => return Ok(()),
+        Plain::Failed(text) => {
             let name = format!("generator-{}-{batch}", shared.arguments.seed);
             let path = shared.arguments.out.join(&name);
             std::fs::create_dir_all(&path).map_err(at(&path))?;
@@ -386,10 +386,12 @@ fn check_one<G: Grammar>(
     dir: &Path,
 ) -> Result<Option<Outcome>> {
     let sources = shared.grammar.sources(&[program]);
-    let Ok(expected) = check::plain(&shared.tools, &sources, "-O1", dir)? else { return Ok(None) };
+    let Plain::Ran(expected) = check::plain(&shared.tools, &sources, "-O1", dir)? else { return Ok(None) };
     let outcome = check::compare(&shared.tools, 1, &sources, &expected, config, dir)?;
     if outcome.failures.iter().any(|f| matches!(f.kind, Kind::Mismatch | Kind::Run)) {
-        let Ok(other) = check::plain(&shared.tools, &sources, config.level, dir)? else { return Ok(None) };
+        let Plain::Ran(other) = check::plain(&shared.tools, &sources, config.level, dir)? else {
+            return Ok(None);
+        };
         if !other.same(&expected) {
             return Ok(None);
         }

@@ -40,6 +40,52 @@ impl From<isl::Error> for ScheduleError {
     }
 }
 
+/// Why a SCoP is not brought into a form.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal<W> {
+    /// It has not what the form asks for.
+    #[error("{0}")]
+    Form(W),
+    /// A stage gives no result.
+    #[error("{0}")]
+    Failed(ScheduleError),
+}
+
+impl<W> Refusal<W> {
+    /// What the form asks for; a failure goes on.
+    pub fn form(self) -> Result<W> {
+        match self {
+            Refusal::Form(why) => Ok(why),
+            Refusal::Failed(e) => Err(e),
+        }
+    }
+}
+
+impl<W> From<ScheduleError> for Refusal<W> {
+    fn from(e: ScheduleError) -> Self {
+        Refusal::Failed(e)
+    }
+}
+
+impl<W> From<isl::Error> for Refusal<W> {
+    fn from(e: isl::Error) -> Self {
+        Refusal::Failed(e.into())
+    }
+}
+
+/// Runs a stage that may refuse under a budget, and names it in the error.
+pub(crate) fn budgeted_form<T, W>(
+    ctx: &isl::Context,
+    stage: &'static str,
+    operations: u64,
+    f: impl FnOnce() -> std::result::Result<T, Refusal<W>>,
+) -> std::result::Result<T, Refusal<W>> {
+    ctx.with_budget(operations, f).map_err(|e| match e {
+        Refusal::Failed(e) if is_quota(&e) => ScheduleError::Budget(stage).into(),
+        e => e,
+    })
+}
+
 /// Runs a stage under a budget and names it in the error.
 pub(crate) fn budgeted<T>(
     ctx: &isl::Context,

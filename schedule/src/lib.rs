@@ -52,8 +52,8 @@ pub mod time_tiling;
 pub mod tree;
 
 pub use apart::apart;
-pub use base::{DEFAULT_BUDGET, MapError, Result, ScheduleError};
-pub(crate) use base::{budgeted, independent, is_quota, known};
+pub use base::{DEFAULT_BUDGET, MapError, Refusal, Result, ScheduleError};
+pub(crate) use base::{budgeted, budgeted_form, independent, is_quota, known};
 pub use dependences::{Dependences, dependences, memory_flow};
 pub use estimate::inspected::{InspectedBox, inspected};
 pub use estimate::parts::{Ends, PartArray, Parts, parts, parts_of_boxes};

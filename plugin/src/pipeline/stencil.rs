@@ -31,15 +31,15 @@ pub fn fuse(
 /// latter are the stencil's. `steps`: the mapping has launches for each step, without which unfolding, which
 /// takes long, is of no use.
 fn recognised(scop: &Scop, deps: &Dependences, steps: bool) -> Result<(Option<Scop>, Stencil), Failure> {
-    let why = match stencil::recognise(scop, deps)? {
+    let why = match stencil::recognise(scop, deps) {
         Ok(found) => return Ok((None, found)),
-        Err(why) => why,
+        Err(refusal) => refusal.form()?,
     };
     if steps
         && matches!(why, NotStencil::Shape | NotStencil::Domain | NotStencil::Access)
         && let Some((unfolded, deps)) = stencil::unfold(scop, deps)?
     {
-        let found = stencil::recognise(&unfolded, &deps)??;
+        let found = stencil::recognise(&unfolded, &deps)?;
         return Ok((Some(unfolded), found));
     }
     if matches!(why, NotStencil::Scalars) {

@@ -53,7 +53,7 @@ pub fn tile_time(
         }
     }
     if options.show_tiles
-        && let Ok(Ok(band)) = schedule::time_tiling::recognise(scop, deps)
+        && let Ok(band) = schedule::time_tiling::recognise(scop, deps)
     {
         let points = schedule::time_tiling::picture::picture(&scop.ctx, tiling, &band, &sizes);
         eprintln!("pollyrs-tiles {}", scop.name);
@@ -63,7 +63,7 @@ pub fn tile_time(
     }
     let proved = |wish: schedule::time_tiling::Techniques| {
         let map = || schedule::time_tiling::map(scop, deps, tiling, &sizes, wish, budget);
-        let mapped = Phase::Mapping.time(map)??;
+        let mapped = Phase::Mapping.time(map)?;
         let check_budget = if wish.windows { 4 * budget.min(WINDOWS_BUDGET) } else { 4 * budget };
         let check = || schedule::legality::check_within(scop, deps, &mapped, check_budget);
         let violations = Phase::Check.time(check)?;

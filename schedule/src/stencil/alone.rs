@@ -192,7 +192,7 @@ mod tests {
     fn ratio(text: &str, elem: ElemType, work: f64) -> f64 {
         let mut s = scop(text);
         s.arrays.iter_mut().for_each(|a| a.elem = elem);
-        let found = recognise(&s, &dependences(&s).unwrap()).unwrap().unwrap();
+        let found = recognise(&s, &dependences(&s).unwrap()).unwrap();
         let work = vec![work; s.statements.len()];
         let plans = plans(&s, &found, &Wish::default(), &work).unwrap();
         let [alone, fused] = both(&s, &plans[0], &work);
@@ -232,7 +232,7 @@ mod tests {
     fn arrays_take_registers() {
         let plan = |others: &str| {
             let s = scop(&turns(2, 1, star, others));
-            let found = recognise(&s, &dependences(&s).unwrap()).unwrap().unwrap();
+            let found = recognise(&s, &dependences(&s).unwrap()).unwrap();
             let config = Config { fuse: 7, threads: [1, 256], cells: [1, 2], ..Config::PLAIN };
             let mut p = with_config(&found, config);
             p.model = model(&s, &p, &[14.0; 2]);

@@ -46,10 +46,13 @@ pub fn has_member(scop: &Scop, budget: u64) -> Result<bool> {
 
 /// Dependences are computed only for what has the form.
 fn is_stencil(member: &Scop, budget: u64) -> Result<bool> {
-    let Ok(found) = recognise_form(member)? else { return Ok(false) };
+    let found = match recognise_form(member) {
+        Ok(found) => found,
+        Err(refusal) => return refusal.form().map(|_| false),
+    };
     if check::same_flow_by_form(member, &found)? {
         return Ok(true);
     }
     let deps = dependences::dependences_within(member, budget)?;
-    Ok(recognise(member, &deps)?.is_ok())
+    recognise(member, &deps).map(|_| true).or_else(|refusal| refusal.form().map(|_| false))
 }

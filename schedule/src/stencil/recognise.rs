@@ -3,7 +3,7 @@
 use super::cases::{self, Read};
 use super::functions::{Domain, Place, constant, coordinate, domain_box, equal, params};
 use super::{Buffer, NotStencil, Stencil, Step, StepAccess, check, instances, reach, readings};
-use crate::{Dependences, Result, budgeted, known, planted};
+use crate::{Dependences, Refusal, Result, budgeted_form, known, planted};
 use pollyrs_isl as isl;
 use pollyrs_scop::{Access, AccessKind, AccessValue, Scop, Statement, StmtId};
 use std::collections::BTreeSet;
@@ -14,28 +14,28 @@ const MAX_PERIOD: i64 = 4;
 /// More statements than this are no stencil that fusing helps.
 pub(super) const MAX_STATEMENTS: usize = 16;
 
+/// Something of a stencil, or why there is none.
+pub type Recognised<T> = std::result::Result<T, Refusal<NotStencil>>;
+
 /// The stencil that `scop` is, or why it is none. The order of the steps has been proved against the flow
 /// dependences, and all that it says against the SCoP.
-pub fn recognise(scop: &Scop, deps: &Dependences) -> Result<std::result::Result<Stencil, NotStencil>> {
-    budgeted(&scop.ctx, "stencil recognition", crate::DEFAULT_BUDGET, || {
-        let found = match recognise_form(scop)? {
-            Ok(s) => s,
-            Err(why) => return Ok(Err(why)),
-        };
+pub fn recognise(scop: &Scop, deps: &Dependences) -> Recognised<Stencil> {
+    budgeted_form(&scop.ctx, "stencil recognition", crate::DEFAULT_BUDGET, || {
+        let found = recognise_form(scop)?;
         if !check::same_flow(scop, deps, &found)? {
-            return Ok(Err(NotStencil::Flow));
+            return Err(Refusal::Form(NotStencil::Flow));
         }
         if !planted::unproved()
             && let Some(why) = readings::wrong(scop, &found)?
         {
             planted::refused("reading", &why);
-            return Ok(Err(NotStencil::Readings));
+            return Err(Refusal::Form(NotStencil::Readings));
         }
         if !planted::unproved() && !check::hulls_are_touched(scop, &found)? {
             planted::refused("touched", "a hull reaches beyond what is touched");
-            return Ok(Err(NotStencil::Border));
+            return Err(Refusal::Form(NotStencil::Border));
         }
-        Ok(Ok(found))
+        Ok(found)
     })
 }
 
@@ -49,44 +49,44 @@ enum Subscript {
 }
 
 /// What would be the stencil that `scop` is, if its flow is that of the steps.
-pub(super) fn recognise_form(scop: &Scop) -> Result<std::result::Result<Stencil, NotStencil>> {
+pub(super) fn recognise_form(scop: &Scop) -> Recognised<Stencil> {
     let n = match scop.statements.first() {
         Some(s) => s.domain.dim(isl::DimType::Set)? as usize,
-        None => return Ok(Err(NotStencil::Shape)),
+        None => return Err(Refusal::Form(NotStencil::Shape)),
     };
     let mut n = n;
     for s in &scop.statements {
         n = n.max(s.domain.dim(isl::DimType::Set)? as usize);
     }
     if !(2..=4).contains(&n) {
-        return Ok(Err(NotStencil::Shape));
+        return Err(Refusal::Form(NotStencil::Shape));
     }
     if scop.statements.len() > MAX_STATEMENTS {
-        return Ok(Err(NotStencil::Many));
+        return Err(Refusal::Form(NotStencil::Many));
     }
     let accesses = || scop.statements.iter().flat_map(|s| &s.accesses);
     if accesses().any(|a| !scop.array(a.array).is_memory()) {
-        return Ok(Err(NotStencil::Scalars));
+        return Err(Refusal::Form(NotStencil::Scalars));
     }
     let known = known(scop)?;
     let mut domains = Vec::new();
     for s in &scop.statements {
         if s.domain.dim(isl::DimType::Set)? == 0 {
-            return Ok(Err(NotStencil::Shape));
+            return Err(Refusal::Form(NotStencil::Shape));
         }
         if s.accesses.iter().any(|a| !matches!(a.value, AccessValue::Instruction(_))) {
-            return Ok(Err(NotStencil::Scalars));
+            return Err(Refusal::Form(NotStencil::Scalars));
         }
         if !s.is_plain() {
-            return Ok(Err(NotStencil::Shape));
+            return Err(Refusal::Form(NotStencil::Shape));
         }
         let mut writes = s.accesses.iter().filter(|a| a.kind != AccessKind::Read).peekable();
         if writes.peek().is_none() || writes.any(|w| w.kind != AccessKind::MustWrite) {
-            return Ok(Err(NotStencil::Writes));
+            return Err(Refusal::Form(NotStencil::Writes));
         }
         match domain_box(&s.domain, &known)? {
             Some(d) => domains.push(d),
-            None => return Ok(Err(NotStencil::Domain)),
+            None => return Err(Refusal::Form(NotStencil::Domain)),
         }
     }
     let mut runs = known.clone();
@@ -94,19 +94,17 @@ pub(super) fn recognise_form(scop: &Scop) -> Result<std::result::Result<Stencil,
         runs = runs.intersect(d.runs.clone())?;
     }
     let Some(time) = common_time(&domains, &runs)?.filter(|_| !matches!(runs.is_empty(), Ok(true))) else {
-        return Ok(Err(NotStencil::Domain));
+        return Err(Refusal::Form(NotStencil::Domain));
     };
     for period in 1..=MAX_PERIOD {
-        let result = match with_period(scop, n - 1, period, &domains, (&runs, &time)) {
+        match with_period(scop, n - 1, period, &domains, (&runs, &time)) {
             // A subscript modulo something else than the period has fractions that isl refuses to compare.
-            Err(e) if !crate::is_quota(&e) => Err(NotStencil::Access),
-            other => other?,
-        };
-        if !matches!(result, Err(NotStencil::Access)) || period == MAX_PERIOD {
-            return Ok(result);
+            Err(Refusal::Failed(e)) if !crate::is_quota(&e) => {}
+            Err(Refusal::Form(NotStencil::Access)) => {}
+            result => return result,
         }
     }
-    Ok(Err(NotStencil::Access))
+    Err(Refusal::Form(NotStencil::Access))
 }
 
 /// How many time iterations have instances of all statements: each statement's begin at 0, and are without
@@ -240,7 +238,7 @@ fn writes_of(
     domains: &[Domain],
     runs: &isl::Set,
     buffers: &mut Vec<Buffer>,
-) -> Result<std::result::Result<Vec<Write>, NotStencil>> {
+) -> Recognised<Vec<Write>> {
     let mut writes: Vec<Write> = Vec::new();
     for time in 0..period {
         for (stmt, s) in scop.statements.iter().enumerate() {
@@ -249,7 +247,7 @@ fn writes_of(
                 let found = subscripts(scop, s, w, (dims, period, time), runs)?.and_then(|x| split(&x, dims));
                 let Some((selectors, space)) = found.filter(|f| injective(&f.1, domains[stmt].bounds.len()))
                 else {
-                    return Ok(Err(NotStencil::Access));
+                    return Err(Refusal::Form(NotStencil::Access));
                 };
                 let bound = |upper: bool| -> Result<Vec<isl::PwAff>> {
                     let of = |p: &Place| -> Result<isl::PwAff> {
@@ -291,7 +289,7 @@ fn writes_of(
                     }
                 };
                 if writes[before..].iter().any(|o| o.buffer == buffer) {
-                    return Ok(Err(NotStencil::Boxes));
+                    return Err(Refusal::Form(NotStencil::Boxes));
                 }
                 writes.push(Write { time, stmt, access, buffer, space, lower, upper });
             }
@@ -300,7 +298,7 @@ fn writes_of(
     for b in buffers {
         (b.outer_lower, b.outer_upper) = (b.lower.clone(), b.upper.clone());
     }
-    Ok(Ok(writes))
+    Ok(writes)
 }
 
 /// How a read of a written array goes to the element that the statement writes at `space`, in a box; `None`
@@ -413,13 +411,10 @@ fn with_period(
     period: i64,
     domains: &[Domain],
     (runs, time): (&isl::Set, &isl::PwAff),
-) -> Result<std::result::Result<Stencil, NotStencil>> {
+) -> Recognised<Stencil> {
     let mut buffers: Vec<Buffer> = Vec::new();
     // The writes first: they say which buffers there are.
-    let writes = match writes_of(scop, dims, period, domains, runs, &mut buffers)? {
-        Ok(w) => w,
-        Err(why) => return Ok(Err(why)),
-    };
+    let writes = writes_of(scop, dims, period, domains, runs, &mut buffers)?;
     let written: BTreeSet<_> = buffers.iter().map(|b| b.array).collect();
     // Then the reads: where there are cases, they say how large a grid must be.
     let mut runs = runs.clone();
@@ -435,7 +430,7 @@ fn with_period(
             let Some(read) =
                 read_of(scop, (s, number), (dims, period, w.time), (&runs, &domains[w.stmt]), w)?
             else {
-                return Ok(Err(NotStencil::Access));
+                return Err(Refusal::Form(NotStencil::Access));
             };
             runs = runs.intersect(read.runs.clone())?;
             found.push(Some(read));
@@ -443,7 +438,7 @@ fn with_period(
         reads.push(found);
     }
     if runs.is_empty()? {
-        return Ok(Err(NotStencil::Access));
+        return Err(Refusal::Form(NotStencil::Access));
     }
     let mut steps: Vec<Step> = Vec::new();
     let mut neighbours = false;
@@ -453,15 +448,15 @@ fn with_period(
         steps.push(step);
     }
     let Some(runs) = reach::within_touched(&steps, &buffers, &runs)? else {
-        return Ok(Err(NotStencil::Border));
+        return Err(Refusal::Form(NotStencil::Border));
     };
     mark_live(&steps, &mut buffers);
     // A first period in a launch has nothing to keep of a buffer that is not live.
     if !neighbours || !buffers.iter().any(|b| b.live) {
-        return Ok(Err(NotStencil::NoReuse));
+        return Err(Refusal::Form(NotStencil::NoReuse));
     }
     let time = time.clone().intersect_params(runs.clone())?;
-    Ok(Ok(Stencil { dims, period, steps, buffers, time, runs }))
+    Ok(Stencil { dims, period, steps, buffers, time, runs })
 }
 
 impl Buffer {

@@ -1,14 +1,14 @@
 use super::check::Rule;
 use super::*;
-use crate::dependences;
 use crate::testing::scop;
+use crate::{Refusal, dependences};
 use pollyrs_isl as isl;
 
 /// Whatever is recognised here is a test of the proof by form, too.
 fn recognised(text: &str) -> std::result::Result<Stencil, NotStencil> {
     let s = scop(text);
     let deps = dependences(&s).unwrap();
-    let found = recognise(&s, &deps).unwrap()?;
+    let found = recognise(&s, &deps).map_err(|refusal| refusal.form().unwrap())?;
     assert!(check::same_flow_exactly(&s, &deps, &found).unwrap());
     assert_eq!(readings::wrong(&s, &found).unwrap(), None);
     Ok(found)
@@ -65,7 +65,7 @@ fn boxes_of_many_points() {
         reads.join(", ")
     );
     let s = scop(&text);
-    let found = recognise(&s, &dependences(&s).unwrap()).unwrap().unwrap();
+    let found = recognise(&s, &dependences(&s).unwrap()).unwrap();
     assert_eq!(found.steps[0].accesses.len(), 126);
 }
 
@@ -313,7 +313,7 @@ fn distances_that_are_no_cases() {
 fn choice(text: &str, elem: pollyrs_scop::ElemType, work: f64) -> (u32, u32, i64) {
     let mut s = scop(text);
     s.arrays.iter_mut().for_each(|a| a.elem = elem);
-    let stencil = recognise(&s, &dependences(&s).unwrap()).unwrap().unwrap();
+    let stencil = recognise(&s, &dependences(&s).unwrap()).unwrap();
     let plans = plan::plans(&s, &stencil, &plan::Wish::default(), &[work]).unwrap();
     let config = plans[0].config;
     assert_eq!((config.threads[0], config.cells[0]), (1, 1));
@@ -395,9 +395,9 @@ fn hulls_lie_within_what_is_touched() {
         (columns("0", "1", "n"), false),
     ] {
         let scop = scop(&bordered([&border[0], &border[1]]));
-        match recognise(&scop, &dependences(&scop).unwrap()).unwrap() {
+        match recognise(&scop, &dependences(&scop).unwrap()) {
             Ok(s) => assert!(check::hulls_are_touched(&scop, &s).unwrap() && within, "{}", border[0]),
-            Err(why) => assert!(why == NotStencil::Border && !within, "{}: {why}", border[0]),
+            Err(why) => assert!(why == Refusal::Form(NotStencil::Border) && !within, "{}: {why}", border[0]),
         }
     }
 }
@@ -405,7 +405,7 @@ fn hulls_lie_within_what_is_touched() {
 #[test]
 fn the_proof_finds_hulls_that_reach_beyond() {
     let scop = scop(JACOBI);
-    let s = recognise(&scop, &dependences(&scop).unwrap()).unwrap().unwrap();
+    let s = recognise(&scop, &dependences(&scop).unwrap()).unwrap();
     for buffer in 0..s.buffers.len() {
         // Neighbours in one more row are read, on either side.
         for (rows, within) in [(0, true), (1, true), (2, false)] {

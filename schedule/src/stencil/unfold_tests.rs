@@ -1,19 +1,20 @@
 use super::check::Rule;
 use super::*;
-use crate::dependences;
 use crate::testing::scop;
+use crate::{Refusal, dependences};
 use pollyrs_isl as isl;
 
 /// The stencil behind [`unfold()`], if there is one, and whether it was needed.
 fn unfolded(text: &str) -> std::result::Result<(Stencil, bool), NotStencil> {
     let s = scop(text);
     let deps = dependences(&s).unwrap();
-    let why = match recognise(&s, &deps).unwrap() {
+    let form = |refusal: Refusal<NotStencil>| refusal.form().unwrap();
+    let why = match recognise(&s, &deps) {
         Ok(found) => return Ok((found, false)),
-        Err(why) => why,
+        Err(refusal) => form(refusal),
     };
     match unfold(&s, &deps).unwrap() {
-        Some((s, deps)) => recognise(&s, &deps).unwrap().map(|found| (found, true)),
+        Some((s, deps)) => recognise(&s, &deps).map(|found| (found, true)).map_err(form),
         None => Err(why),
     }
 }

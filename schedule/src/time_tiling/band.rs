@@ -11,9 +11,9 @@
 //! - With `(dt, ds)` the distance of any dependence along a space dimension:
 //!   `-backward dt <= ds <= forward dt`.
 
-use super::NotTiled;
+use super::options::{NotTiled, Tiled};
 use crate::names::names;
-use crate::{Dependences, Result, known};
+use crate::{Dependences, Refusal, Result, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, Scop, Statement};
 
@@ -113,19 +113,19 @@ impl Form {
 }
 
 /// The band of a SCoP, or why it has none.
-pub fn recognise(scop: &Scop, deps: &Dependences) -> Result<std::result::Result<Band, NotTiled>> {
+pub fn recognise(scop: &Scop, deps: &Dependences) -> Tiled<Band> {
     let mut dims = 0;
     for s in &scop.statements {
         dims = dims.max((s.domain.dim(isl::DimType::Set)? as usize).saturating_sub(1));
         if s.domain.dim(isl::DimType::Set)? == 0 || !s.is_plain() {
-            return Ok(Err(NotTiled::Shape));
+            return Err(Refusal::Form(NotTiled::Shape));
         }
     }
     if !(1..=MAX_DIMS).contains(&dims) || scop.statements.len() > MAX_STATEMENTS {
-        return Ok(Err(NotTiled::Shape));
+        return Err(Refusal::Form(NotTiled::Shape));
     }
     let all = deps.all(scop)?;
-    let Some(level) = levels(scop, &all)? else { return Ok(Err(NotTiled::Order)) };
+    let Some(level) = levels(scop, &all)? else { return Err(Refusal::Form(NotTiled::Order)) };
     let levels = level.iter().max().map_or(1, |l| l + 1);
     let known = known(scop)?;
     let mut why = NotTiled::Shape;
@@ -148,15 +148,15 @@ pub fn recognise(scop: &Scop, deps: &Dependences) -> Result<std::result::Result<
         if !found {
             continue;
         }
-        match slopes(&all, &coordinates, dims)? {
+        match slopes(&all, &coordinates, dims) {
             Ok(slopes) => {
                 let forms = Form::coordinates(dims, levels);
-                return Ok(Ok(Band { dims, levels, coordinates, slopes, forms }));
+                return Ok(Band { dims, levels, coordinates, slopes, forms });
             }
-            Err(e) => why = e,
+            Err(refusal) => why = refusal.form()?,
         }
     }
-    Ok(Err(why))
+    Err(Refusal::Form(why))
 }
 
 /// For each statement the longest chain of dependences within one time iteration that ends in it; `None` if
@@ -220,11 +220,7 @@ fn counters(scop: &Scop, s: &Statement, dims: usize) -> Result<Option<isl::Map>>
 }
 
 /// The slopes of the dependences, if time carries all of them and they are bounded.
-fn slopes(
-    deps: &isl::UnionMap,
-    coordinates: &isl::UnionMap,
-    dims: usize,
-) -> Result<std::result::Result<Vec<Slopes>, NotTiled>> {
+fn slopes(deps: &isl::UnionMap, coordinates: &isl::UnionMap, dims: usize) -> Tiled<Vec<Slopes>> {
     let moved = deps.clone().apply_domain(coordinates.clone())?.apply_range(coordinates.clone())?;
     let mut slopes = vec![Slopes { forward: Ratio::ZERO, backward: Ratio::ZERO }; dims];
     for map in moved.maps()? {
@@ -233,7 +229,7 @@ fn slopes(
         let all = names("d", dims + 1);
         let late = isl::Set::read(&ctx, &format!("{{ [{}] : d0 <= 0 }}", all.join(",")))?;
         if !distances.is_disjoint(&late)? {
-            return Ok(Err(NotTiled::Order));
+            return Err(Refusal::Form(NotTiled::Order));
         }
         for (d, slope) in slopes.iter_mut().enumerate() {
             let text = format!("{{ [{}] -> [d0, d{}] }}", all.join(","), d + 1);
@@ -243,14 +239,14 @@ fn slopes(
                     continue;
                 }
                 let (Some(up), Some(down)) = (steepest(&piece, 1)?, steepest(&piece, -1)?) else {
-                    return Ok(Err(NotTiled::Unbounded));
+                    return Err(Refusal::Form(NotTiled::Unbounded));
                 };
                 slope.forward = slope.forward.max(up);
                 slope.backward = slope.backward.max(down);
             }
         }
     }
-    Ok(Ok(slopes))
+    Ok(slopes)
 }
 
 /// The largest `sign · ds / dt` over the distances `{ [dt, ds] }`, of which all have `dt >= 1`; `None` if

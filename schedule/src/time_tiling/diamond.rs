@@ -11,7 +11,6 @@
 //! alone up to rounding: all tiles of a launch start at once. The determinant of the hyperplanes is
 //! `d² (δ⁰ + δ¹)`; sizes that are multiples of it give all tiles the same points.
 
-use super::NotTiled;
 use super::band::{Band, Ratio, Slopes};
 use super::shape::{Phase, Place};
 use crate::Result;
@@ -66,11 +65,7 @@ impl Diamond {
 }
 
 /// The one phase for the sizes `[h, w1, ...]`; what is missing is chosen.
-pub fn phases(
-    ctx: &isl::Context,
-    band: &Band,
-    sizes: &[i64],
-) -> Result<std::result::Result<Vec<Phase>, NotTiled>> {
+pub fn phases(ctx: &isl::Context, band: &Band, sizes: &[i64]) -> Result<Vec<Phase>> {
     let default: &[i64] = match band.dims {
         1 => &[128],
         2 => &[16, 32],
@@ -84,7 +79,7 @@ pub fn phases(
         place.parallelogram(d, band.slopes[d], "a", size(d));
     }
     place.step("a");
-    Ok(Ok(vec![place.finish(ctx)?]))
+    Ok(vec![place.finish(ctx)?])
 }
 
 #[cfg(test)]
@@ -101,7 +96,7 @@ mod tests {
             for h in [1, 4, 7] {
                 let coordinates = isl::UnionMap::empty(&ctx).unwrap();
                 let band = Band { dims: 1, levels: 1, coordinates, slopes: vec![slopes(s)], forms: vec![] };
-                let phases = phases(&ctx, &band, &[h]).unwrap().unwrap();
+                let phases = phases(&ctx, &band, &[h]).unwrap();
                 testing::assert_partition(&phases, 1);
                 testing::assert_order(&phases, &band.slopes, 6);
                 let at = |tile: &[i64]| testing::points_of_tile(&phases[0], tile);

@@ -19,7 +19,6 @@
 //! [`Hexagon::new`] sees to; all hexagons have the same points. Hexagons of one phase of one `T` don't depend
 //! on each other.
 
-use super::NotTiled;
 use super::band::{Band, Ratio, Slopes};
 use super::shape::{Phase, Place};
 use crate::Result;
@@ -74,11 +73,7 @@ impl Hexagon {
 }
 
 /// The phases for the sizes `[h, w0, w1, ...]`; what is missing is chosen.
-pub fn phases(
-    ctx: &isl::Context,
-    band: &Band,
-    sizes: &[i64],
-) -> Result<std::result::Result<Vec<Phase>, NotTiled>> {
+pub fn phases(ctx: &isl::Context, band: &Band, sizes: &[i64]) -> Result<Vec<Phase>> {
     let default: &[i64] = match band.dims {
         1 => &[31, 96],
         2 => &[5, 6, 256],
@@ -100,7 +95,7 @@ pub fn phases(
         place.step("a");
         phases.push(place.finish(ctx)?);
     }
-    Ok(Ok(phases))
+    Ok(phases)
 }
 
 #[cfg(test)]
@@ -183,7 +178,7 @@ mod tests {
             slopes: vec![slopes(s[1]), slopes(s[2])],
             forms: vec![],
         };
-        let phases = phases(&ctx, &band, &[2, 1, 3]).unwrap().unwrap();
+        let phases = phases(&ctx, &band, &[2, 1, 3]).unwrap();
         testing::assert_partition(&phases, 2);
         testing::assert_order(&phases, &band.slopes, 6);
     }

@@ -6,9 +6,9 @@
 //! idle, see rule 2 of [`crate::legality`].
 
 use super::band::{Band, Form};
+use super::options::{NotTiled, Techniques, Tiled};
 use super::shape::Phase;
 use super::windows::{self, BEFORE, Staging};
-use super::{NotTiled, Techniques};
 use crate::domains::{aligned, simple};
 use crate::mapped::{
     BlockDim, Core, GridDim, MappedKernel, MappedScop, Mode, Placement, Stages, Steps, StepsOf,
@@ -18,7 +18,7 @@ use crate::names::Tuple::{Barrier, Enter};
 use crate::names::names;
 use crate::planted::planted;
 use crate::tree::{ScheduleTree, Tree};
-use crate::{Dependences, Result, known};
+use crate::{Dependences, Refusal, Result, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::Scop;
 
@@ -49,12 +49,12 @@ pub(super) fn build(
     band: &Band,
     phases: &[Phase],
     techniques: Techniques,
-) -> Result<std::result::Result<MappedScop, NotTiled>> {
+) -> Tiled<MappedScop> {
     let ctx = &scop.ctx;
     let known = known(scop)?;
     let coordinates =
         band.coordinates.clone().intersect_domain(scop.domain()?)?.intersect_params(known.clone())?;
-    let Some(points) = hull(band, &coordinates)? else { return Ok(Err(NotTiled::Bounds)) };
+    let Some(points) = hull(band, &coordinates)? else { return Err(Refusal::Form(NotTiled::Bounds)) };
     let mut kernels = Vec::new();
     let (mut host, mut members) = (isl::UnionSet::empty(ctx)?, Vec::new());
     for (i, phase) in phases.iter().enumerate() {
@@ -78,7 +78,7 @@ pub(super) fn build(
     let body = if members.len() == 1 { Tree::Leaf } else { Tree::Sequence(members) };
     let host = ScheduleTree { domain: host, root: body.under(vec![time]) }.to_isl()?;
     let placement = vec![Placement::Global; scop.arrays.len()];
-    Ok(Ok(MappedScop {
+    Ok(MappedScop {
         kernels,
         host,
         placement,
@@ -86,7 +86,7 @@ pub(super) fn build(
         nested: Vec::new(),
         late: None,
         divides: false,
-    }))
+    })
 }
 
 /// The launches of `tiles` that have a grid. Without integer divisions, `tiles` and the blocks of one launch

@@ -47,10 +47,10 @@ mod windows;
 
 pub use band::{Band, Ratio, Slopes, recognise};
 pub use kernels::{ROW_2D, SPREAD_ROW};
-pub use options::{NotTiled, Techniques, TimeTiling};
+pub use options::{NotTiled, Techniques, Tiled, TimeTiling};
 pub use shape::Phase;
 
-use crate::{Dependences, MappedScop, Result, budgeted};
+use crate::{Dependences, MappedScop, Result, budgeted_form};
 use pollyrs_isl as isl;
 use pollyrs_scop::Scop;
 
@@ -62,26 +62,16 @@ pub fn map(
     sizes: &[i64],
     techniques: Techniques,
     budget: u64,
-) -> Result<std::result::Result<MappedScop, NotTiled>> {
-    budgeted(&scop.ctx, "time tiling", budget, || {
-        let band = match recognise(scop, deps)? {
-            Ok(b) => b,
-            Err(why) => return Ok(Err(why)),
-        };
-        match phases(&scop.ctx, tiling, &band, sizes)? {
-            Ok(phases) => kernels::build(scop, deps, &band, &phases, techniques),
-            Err(why) => Ok(Err(why)),
-        }
+) -> Tiled<MappedScop> {
+    budgeted_form(&scop.ctx, "time tiling", budget, || {
+        let band = recognise(scop, deps)?;
+        let phases = phases(&scop.ctx, tiling, &band, sizes)?;
+        kernels::build(scop, deps, &band, &phases, techniques)
     })
 }
 
 /// The phases of a strategy for a band.
-pub fn phases(
-    ctx: &isl::Context,
-    tiling: TimeTiling,
-    band: &Band,
-    sizes: &[i64],
-) -> Result<std::result::Result<Vec<Phase>, NotTiled>> {
+pub fn phases(ctx: &isl::Context, tiling: TimeTiling, band: &Band, sizes: &[i64]) -> Result<Vec<Phase>> {
     match tiling {
         TimeTiling::Hybrid => hexagon::phases(ctx, band, sizes),
         TimeTiling::Diamond => diamond::phases(ctx, band, sizes),

@@ -1,5 +1,7 @@
 //! What time tiles may be, and why there are none.
 
+use crate::Refusal;
+
 /// The shapes of tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeTiling {
@@ -45,3 +47,6 @@ pub enum NotTiled {
     #[error("the space dimensions are not bounded by one interval each")]
     Bounds,
 }
+
+/// Something of a SCoP that is tiled in time, or why it is not.
+pub type Tiled<T> = std::result::Result<T, Refusal<NotTiled>>;

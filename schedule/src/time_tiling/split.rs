@@ -16,7 +16,6 @@
 //! Only the two outermost dimensions are split; along the third there are parallelograms, so there are at
 //! most four launches a band.
 
-use super::NotTiled;
 use super::band::{Band, Ratio, Slopes};
 use super::shape::{Phase, Place};
 use crate::Result;
@@ -67,11 +66,7 @@ impl Trapezoid {
 const MAX_SPLIT: usize = 2;
 
 /// The phases for the sizes `[h, w0, w1, ...]`; what is missing is chosen.
-pub fn phases(
-    ctx: &isl::Context,
-    band: &Band,
-    sizes: &[i64],
-) -> Result<std::result::Result<Vec<Phase>, NotTiled>> {
+pub fn phases(ctx: &isl::Context, band: &Band, sizes: &[i64]) -> Result<Vec<Phase>> {
     let default: &[i64] = match band.dims {
         1 => &[32, 64],
         2 => &[4, 4, 24],
@@ -96,7 +91,7 @@ pub fn phases(
         place.step("a");
         phases.push(place.finish(ctx)?);
     }
-    Ok(Ok(phases))
+    Ok(phases)
 }
 
 #[cfg(test)]
@@ -119,7 +114,7 @@ mod tests {
             let coordinates = isl::UnionMap::empty(&ctx).unwrap();
             let band = Band { dims: s.len(), levels: 1, coordinates, slopes, forms: vec![] };
             for sizes in [[1, 1, 1], [3, 1, 2], [4, 3, 1]] {
-                let phases = phases(&ctx, &band, &sizes).unwrap().unwrap();
+                let phases = phases(&ctx, &band, &sizes).unwrap();
                 assert_eq!(phases.len(), 1 << s.len());
                 testing::assert_partition(&phases, s.len());
                 testing::assert_order(&phases, &band.slopes, 6);

@@ -1,4 +1,5 @@
 use super::*;
+use crate::Refusal;
 use crate::legality::{Rule, check};
 use crate::testing::scop;
 
@@ -77,7 +78,7 @@ fn bands() {
     for (name, text, levels, slopes) in STENCILS {
         let s = scop(text);
         let deps = crate::dependences(&s).unwrap();
-        let band = recognise(&s, &deps).unwrap().unwrap();
+        let band = recognise(&s, &deps).unwrap();
         assert_eq!(band.levels, *levels, "{name}");
         let got: Vec<_> = band.slopes.clone();
         let want: Vec<_> = slopes.iter().map(|s| testing::slopes(*s)).collect();
@@ -106,7 +107,7 @@ fn no_bands() {
     ] {
         let s = scop(text);
         let deps = crate::dependences(&s).unwrap();
-        assert_eq!(recognise(&s, &deps).unwrap().unwrap_err(), why, "{text}");
+        assert_eq!(recognise(&s, &deps).unwrap_err(), Refusal::Form(why), "{text}");
     }
 }
 
@@ -115,7 +116,7 @@ const PLAIN: Techniques =
 
 fn mapped(s: &Scop, tiling: TimeTiling, sizes: &[i64]) -> (Dependences, MappedScop) {
     let deps = crate::dependences(s).unwrap();
-    let m = map(s, &deps, tiling, sizes, PLAIN, 4 * crate::DEFAULT_BUDGET).unwrap().unwrap();
+    let m = map(s, &deps, tiling, sizes, PLAIN, 4 * crate::DEFAULT_BUDGET).unwrap();
     (deps, m)
 }
 
@@ -235,11 +236,11 @@ fn tiles_that_are_too_narrow_are_found() {
     for tiling in ALL {
         let s = scop(STENCILS[1].1);
         let deps = crate::dependences(&s).unwrap();
-        let mut band = recognise(&s, &deps).unwrap().unwrap();
+        let mut band = recognise(&s, &deps).unwrap();
         // As if neighbours were never read.
         band.slopes[0] = testing::slopes([0, 1, 1, 2]);
-        let phases = phases(&s.ctx, tiling, &band, &[3, 2]).unwrap().unwrap();
-        let m = kernels::build(&s, &deps, &band, &phases, PLAIN).unwrap().unwrap();
+        let phases = phases(&s.ctx, tiling, &band, &[3, 2]).unwrap();
+        let m = kernels::build(&s, &deps, &band, &phases, PLAIN).unwrap();
         assert_eq!(rules(&s, &deps, &m), [Rule::Order], "{tiling:?}");
     }
 }
@@ -248,9 +249,9 @@ fn tiles_that_are_too_narrow_are_found() {
 fn gaps_and_overlaps_are_found() {
     let s = scop(STENCILS[1].1);
     let deps = crate::dependences(&s).unwrap();
-    let band = recognise(&s, &deps).unwrap().unwrap();
+    let band = recognise(&s, &deps).unwrap();
     for (change, rule) in [("{ [t, s0] : not (t = 5 and s0 = 7) }", Rule::Missing), ("", Rule::Excess)] {
-        let mut phases = phases(&s.ctx, TimeTiling::Hybrid, &band, &[3, 2]).unwrap().unwrap();
+        let mut phases = phases(&s.ctx, TimeTiling::Hybrid, &band, &[3, 2]).unwrap();
         if change.is_empty() {
             phases[1] = phases[0].clone();
         } else {
@@ -260,7 +261,7 @@ fn gaps_and_overlaps_are_found() {
                 .map(|p| Phase { place: p.place.intersect_domain(part.clone()).unwrap(), ..p })
                 .collect();
         }
-        let m = kernels::build(&s, &deps, &band, &phases, PLAIN).unwrap().unwrap();
+        let m = kernels::build(&s, &deps, &band, &phases, PLAIN).unwrap();
         assert!(rules(&s, &deps, &m).contains(&rule), "{change}");
     }
 }
@@ -269,7 +270,7 @@ fn gaps_and_overlaps_are_found() {
 fn staged(s: &Scop, tiling: TimeTiling, sizes: &[i64]) -> (Dependences, MappedScop) {
     let deps = crate::dependences(s).unwrap();
     let windows = Techniques::default();
-    let m = map(s, &deps, tiling, sizes, windows, 8 * crate::DEFAULT_BUDGET).unwrap().unwrap();
+    let m = map(s, &deps, tiling, sizes, windows, 8 * crate::DEFAULT_BUDGET).unwrap();
     (deps, m)
 }
 
@@ -427,7 +428,7 @@ fn techniques_are_switches() {
         (Techniques { prefetch: false, ..all }, 1, true, true, false),
     ] {
         let m = map(&s, &deps, TimeTiling::Hybrid, &[3, 2], techniques, 8 * crate::DEFAULT_BUDGET);
-        for k in &m.unwrap().unwrap().kernels {
+        for k in &m.unwrap().kernels {
             let passes = k.windows().iter().any(|w| !w.passing.is_empty().unwrap());
             let got = (k.windows().len(), k.full().is_some(), passes, k.stages().is_some_and(|s| s.prefetch));
             assert_eq!(got, (windows, full, passing, prefetch), "{techniques:?}");
