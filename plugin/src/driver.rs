@@ -46,13 +46,13 @@ const AHEAD: usize = 8;
 
 /// Runs one stage over the module.
 pub fn run(module: Module, stage: Stage, options: &Options) -> Result<Done, PluginError> {
-    let (done, times) = trace::listening(options, || run_listening(module, stage, options));
-    let done = done?;
-    if let Some(table) = times.and_then(|times| times.report(&module.name())) {
-        eprint!("{table}");
-        eprintln!("{:10} isl operations", done.operations);
-    }
-    Ok(done)
+    trace::listening(stage, options, |times| {
+        let done = run_listening(module, stage, options)?;
+        if let Some(table) = times.and_then(|times| times.report(&module.name())) {
+            trace::answer(format_args!("{table}{:10} isl operations", done.operations));
+        }
+        Ok(done)
+    })
 }
 
 fn run_listening(module: Module, stage: Stage, options: &Options) -> Result<Done, PluginError> {
@@ -379,7 +379,7 @@ fn commit_function(run: &Run<'_>, searched: Searched) -> Result<bool, PluginErro
         run.ready.borrow_mut().insert(f);
     }
     if stage == Stage::Host {
-        eprintln!("{}", f.text());
+        trace::answer(f.text());
     }
     Ok(true)
 }

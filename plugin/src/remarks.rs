@@ -7,7 +7,9 @@ use crate::details;
 use crate::device::assembler::Code as DeviceCode;
 use pollyrs_codegen_ptx::{ImageKind, blocks, host_value};
 use pollyrs_llvm_shim::ir::{Block, Value};
-use pollyrs_llvm_shim::{Place, RemarkKind, callee, ends_whole_row, location, remark, remark_place};
+use pollyrs_llvm_shim::{
+    Place, RemarkKind, callee, emit_warning, ends_whole_row, location, remark, remark_place,
+};
 use pollyrs_schedule::Placement;
 use pollyrs_scop::{Array, ArrayKind, AssumptionKind, Code, Location, RejectReason, Rejection, Scop};
 use pollyrs_tuning::{Entry, remark as record};
@@ -276,7 +278,7 @@ fn told(
         details: about.details,
     };
     if let Err(e) = record::append(path, &record) {
-        eprintln!("pollyrs: {}: {e}", path.display());
+        emit_warning(f.context(), &format!("pollyrs: {}: {e}", path.display()));
     }
 }
 

@@ -1,6 +1,7 @@
-//! What the plugin tells of its work, through `tracing`: `-mllvm -pollyrs-log=debug` (or `info`, or
+//! What the plugin tells, through `tracing`: of its work, where `-mllvm -pollyrs-log=debug` (or `info`, or
 //! `pollyrs::attempt=debug`, and more of these joined by commas) prints it on standard error, a line for each
-//! event behind the function or SCoP that it is about.
+//! event behind the function or SCoP that it is about; and what it was asked for: values of stages, times,
+//! tiles and choices, which are printed as they are ([`answer`]).
 //!
 //! ```text
 //! pollyrs: kernel_2mm: the plan does not hold plan=Tiles setback=NoMapping
@@ -10,35 +11,53 @@
 //! - Who listens is set for one run and its threads, never for the process: rustc runs several
 //!   code-generation threads, and the host may have a subscriber of its own.
 //! - Nothing depends on whether anybody listens.
+//! - No other module prints.
 
 use crate::base::options::Options;
+use crate::base::stage::Stage;
 use crate::base::timing::{STAGES, Times};
 use std::fmt;
 use tracing::dispatcher::{self, Dispatch};
+use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, FormattedFields};
-use tracing_subscriber::layer::{Layer, SubscriberExt};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::registry::{LookupSpan, Registry};
 
 /// The target of the spans of functions and SCoPs, whose only field is their name.
 pub const PLACE: &str = "pollyrs::place";
 
-/// Runs `f` with the listeners that the options ask for; the times of its stages, where they are asked for.
-pub fn listening<T>(options: &Options, f: impl FnOnce() -> T) -> (T, Option<Times>) {
+/// The target of what is printed as it is.
+const ANSWERS: &str = "pollyrs::answer";
+
+/// Prints what was asked for.
+pub fn answer(value: impl fmt::Display) {
+    tracing::info!(target: ANSWERS, "{value}");
+}
+
+/// Whether a run of a stage has something to print as it is.
+fn is_asked(stage: Stage, options: &Options) -> bool {
+    stage != Stage::Run || options.time || options.show_tiles || options.show_choices
+}
+
+/// Runs `f` with the listeners that the stage and the options ask for. It gets the times of the stages so
+/// far, where these are asked for.
+pub fn listening<T>(stage: Stage, options: &Options, f: impl FnOnce(Option<&Times>) -> T) -> T {
     let times = options.time.then(Times::default);
-    let log = filter(options);
-    if times.is_none() && log.is_none() {
-        return (f(), None);
+    let (log, asked) = (filter(options), is_asked(stage, options));
+    if !asked && log.is_none() {
+        return f(None);
     }
     let stages = Targets::new().with_target(STAGES, LevelFilter::INFO);
+    let answers = asked.then(|| Answers.with_filter(Targets::new().with_target(ANSWERS, LevelFilter::INFO)));
     let lines = log.map(|filter| {
         tracing_subscriber::fmt::layer().event_format(Lines).with_writer(std::io::stderr).with_filter(filter)
     });
-    let dispatch =
-        Dispatch::new(Registry::default().with(times.clone().map(|t| t.with_filter(stages))).with(lines));
-    (dispatcher::with_default(&dispatch, f), times)
+    let timed = times.clone().map(|t| t.with_filter(stages));
+    let dispatch = Dispatch::new(Registry::default().with(timed).with(lines).with(answers));
+    dispatcher::with_default(&dispatch, || f(times.as_ref()))
 }
 
 /// Who listens to this thread, for a thread that works for it.
@@ -54,7 +73,28 @@ fn filter(options: &Options) -> Option<Targets> {
         (None, false) => return None,
     };
     // The place is part of each line.
-    Some(filter.with_target(PLACE, LevelFilter::TRACE).with_target(STAGES, LevelFilter::OFF))
+    let places = filter.with_target(PLACE, LevelFilter::TRACE);
+    Some(places.with_target(STAGES, LevelFilter::OFF).with_target(ANSWERS, LevelFilter::OFF))
+}
+
+/// Prints the text of each event, and nothing else.
+struct Answers;
+
+impl<S: Subscriber> Layer<S> for Answers {
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        event.record(&mut Printer);
+    }
+}
+
+struct Printer;
+
+impl Visit for Printer {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        if field.name() == "message" {
+            // The text as it is.
+            eprintln!("{value:?}");
+        }
+    }
 }
 
 /// Lines without times and levels: tests compare them.

@@ -2,6 +2,7 @@
 
 use crate::base::options::Options;
 use crate::base::timing::Phase;
+use crate::base::trace::answer;
 use crate::compiled::Failure;
 use pollyrs_codegen_ptx as codegen;
 use pollyrs_schedule as schedule;
@@ -56,9 +57,9 @@ pub fn tile_time(
         && let Ok(band) = schedule::time_tiling::recognise(scop, deps)
     {
         let points = schedule::time_tiling::picture::picture(&scop.ctx, tiling, &band, &sizes);
-        eprintln!("pollyrs-tiles {}", scop.name);
+        answer(format_args!("pollyrs-tiles {}", scop.name));
         for p in points? {
-            eprintln!("pollyrs-tile {p}");
+            answer(format_args!("pollyrs-tile {p}"));
         }
     }
     let proved = |wish: schedule::time_tiling::Techniques| {

@@ -9,6 +9,7 @@
 
 use crate::base::options::Details;
 use crate::base::stage::Stage;
+use crate::base::trace::answer;
 use crate::compiled::Compiled;
 use crate::details;
 use crate::pipeline::compile as compile_with;
@@ -100,7 +101,7 @@ fn tell(c: &Compiled, (function, scop): (String, String), content: String) {
         refused: c.tuned.as_ref().and_then(|t| t.as_ref().err().cloned()),
     };
     if let Ok(line) = told.line() {
-        eprintln!("{line}");
+        answer(line);
     }
 }
 

@@ -2,6 +2,7 @@
 //! there.
 
 use crate::base::stage::Stage;
+use crate::base::trace::answer;
 use crate::device::assembler::Assembling;
 use crate::pipeline::reasons::generated;
 use pollyrs_codegen_ptx::ImageKind;
@@ -29,7 +30,7 @@ impl Watch {
     /// The value of the stage `at`.
     pub fn see(self, at: Stage, value: &impl Display) -> Result<(), Ended> {
         if self.0 == at {
-            eprintln!("{value}");
+            answer(value);
         }
         if self.0 <= at { Err(Ended::Shown) } else { Ok(()) }
     }
@@ -42,7 +43,7 @@ impl Watch {
         let code = device.map(|job| job.wait()).transpose().map_err(generated)?;
         let images = code.iter().flat_map(|code| &code.images);
         for image in images.filter(|i| i.kind == ImageKind::Ptx && i.arch == arch) {
-            eprintln!("{}", String::from_utf8_lossy(&image.data));
+            answer(String::from_utf8_lossy(&image.data));
         }
         Err(Ended::Shown)
     }

@@ -16,6 +16,7 @@ mod worth;
 use crate::base::options::Strategy;
 use crate::base::stage::Stage;
 use crate::base::timing::Phase;
+use crate::base::trace::answer;
 use crate::compiled::Compiled;
 use crate::pipeline::tuned;
 use crate::run::Run;
@@ -195,7 +196,10 @@ fn search_once(
 ) -> Round {
     let Run { stage, options, .. } = *run;
     if stage == Stage::Detect {
-        eprint!("{detection}");
+        let found = detection.to_string();
+        if !found.is_empty() {
+            answer(found.trim_end());
+        }
     }
     let copies = copies::among(run, analyses, &detection.scops, wish);
     let mut compiled: Vec<(usize, Compiled)> = Vec::new();
