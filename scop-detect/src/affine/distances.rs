@@ -8,10 +8,11 @@
 //! them where they lie in the range of the type, which is assumed, and checked by the host with its products.
 //! Then the difference is that of the polynomials.
 
+use crate::affine::loop_ends::Below;
 use crate::affine::scev_affine::never_wraps;
 use crate::base::builder::Builder;
 use crate::base::fail::Stop;
-use crate::base::ir::{self, Block, Pred};
+use crate::base::ir::{Block, Pred};
 use crate::base::place::Place;
 use isl::{PwAff, Set};
 use pollyrs_isl as isl;
@@ -61,24 +62,15 @@ impl Builder<'_> {
         l: LoopId,
         place: &Place,
     ) -> Result<Option<PwAff>, Stop> {
-        let Some((test, predicate)) = self.goes_on(exiting, l) else { return Ok(None) };
-        let (left, unsigned) = match predicate {
-            Pred::LLVMIntSLT => (true, false),
-            Pred::LLVMIntULT => (true, true),
-            Pred::LLVMIntSGT => (false, false),
-            Pred::LLVMIntUGT => (false, true),
-            _ => return Ok(None),
+        let Some(Below { first, step, end, unsigned, .. }) = self.below(exiting, l) else {
+            return Ok(None);
         };
-        let side = |i| self.given.an.scev(ir::operand(test, i), Some(l));
-        let (counter, end) = if left { (side(0), side(1)) } else { (side(1), side(0)) };
-        let ScevKind::AddRec { loop_id, operands } = &counter.kind else { return Ok(None) };
-        let [first, step] = &operands[..] else { return Ok(None) };
         let ScevKind::Constant(by @ 1..=MAX_STEP) = step.kind else { return Ok(None) };
-        if *loop_id != l || !self.given.an.is_loop_invariant(end.handle, l) {
+        if !self.given.an.is_loop_invariant(end.handle, l) {
             return Ok(None);
         }
         let by = by as i64;
-        let Some(distance) = self.distance((&end, first), by - 1, unsigned, place)? else { return Ok(None) };
+        let Some(distance) = self.distance((&end, &first), by - 1, unsigned, place)? else { return Ok(None) };
         let rounded = distance.add(self.constant(i128::from(by - 1), place)?)?;
         let count = rounded.scale_down(isl::Val::int(&self.given.ctx, by)?)?.floor()?;
         Ok(Some(count.max(self.constant(0, place)?)?.coalesce()?))

@@ -3,6 +3,7 @@
 pub(crate) mod any_numbers;
 pub(crate) mod distances;
 pub(crate) mod halves;
+pub(crate) mod loop_ends;
 pub(crate) mod pitches;
 pub(crate) mod ranges;
 pub(crate) mod remainders;

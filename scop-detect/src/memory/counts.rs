@@ -12,6 +12,7 @@
 //! known: each end is assumed to be a whole number of steps away, at least none, and the loop ends at the
 //! nearer one.
 
+use crate::affine::loop_ends::{Below, inverse};
 use crate::base::builder::Builder;
 use crate::base::fail::Stop;
 use crate::base::ir::{self, Block, Op, Pred, Value};
@@ -147,58 +148,26 @@ impl Builder<'_> {
         self.unsigned(count, place)
     }
 
-    /// The comparison at the end of `exiting`, and the predicate with which it keeps the loop going. It may
-    /// be one that an inner loop makes as well, handed on by PHI nodes, which scalar evolution does not look
-    /// through.
-    pub fn goes_on(&self, exiting: Block, l: LoopId) -> Option<(Value, Pred)> {
-        let (mut test, yes) = (ir::branch_condition(exiting)?, ir::successors(exiting).first().copied()?);
-        while ir::opcode(test) == Some(Op::LLVMPHI)
-            && let [(only, _)] = ir::incoming(test)[..]
-        {
-            test = only;
-        }
-        if ir::opcode(test) != Some(Op::LLVMICmp) {
-            return None;
-        }
-        let predicate = ir::icmp_predicate(test);
-        if self.given.an.loops()[l.0].blocks.contains(&yes) {
-            return Some((test, predicate));
-        }
-        Some((test, inverse(predicate)?))
-    }
-
     /// For a loop that goes on while its counter, which steps by a number or a parameter, is less than
     /// something else.
     fn by_steps(&mut self, exiting: Block, l: LoopId, place: &Place) -> Result<Option<PwAff>, Stop> {
-        let Some((test, predicate)) = self.goes_on(exiting, l) else { return Ok(None) };
-        let (left, unsigned) = match predicate {
-            Pred::LLVMIntSLT => (true, false),
-            Pred::LLVMIntULT => (true, true),
-            Pred::LLVMIntSGT => (false, false),
-            Pred::LLVMIntUGT => (false, true),
-            _ => return Ok(None),
-        };
-        let side = |i| self.given.an.scev(ir::operand(test, i), Some(l));
-        let (counter, end) = if left { (side(0), side(1)) } else { (side(1), side(0)) };
-        let ScevKind::AddRec { loop_id, operands } = &counter.kind else { return Ok(None) };
-        let [first, step] = &operands[..] else { return Ok(None) };
-        if *loop_id != l {
+        let Some(Below { first, step, end, bits, unsigned }) = self.below(exiting, l) else {
             return Ok(None);
-        }
+        };
         if let ScevKind::Constant(step) = step.kind {
             let fixed = self.given.an.is_loop_invariant(end.handle, l);
             return if step > 0 && fixed {
-                self.by_number(first, step, &end, unsigned, place)
+                self.by_number(&first, step, &end, unsigned, place)
             } else {
                 Ok(None)
             };
         }
-        if ![first, step, &end].iter().all(|e| self.is_invariant(e)) {
+        if ![&first, &step, &end].iter().all(|e| self.is_invariant(e)) {
             return Ok(None);
         }
         let before = self.before_region(place.inst)?;
         let mut values = Vec::new();
-        for e in [first, step, &end] {
+        for e in [&first, &step, &end] {
             let value = if unsigned { self.unsigned(e, &before)? } else { self.exact(e, &before)? };
             values.push(value);
         }
@@ -208,15 +177,15 @@ impl Builder<'_> {
         let number = |n: i64| self.constant(i128::from(n), &before);
         let mut good = step_value.clone().ge_set(number(1)?)?;
         let next = end_value.clone().add(step_value.clone())?;
-        if counter.bits < 64 {
+        if bits < 64 {
             // The last value of the counter is less than this.
-            good = good.intersect(next.clone().le_set(number(1i64 << (counter.bits - 1))?)?)?;
+            good = good.intersect(next.clone().le_set(number(1i64 << (bits - 1))?)?)?;
         }
         // What is divided, at least 0 where the loop is entered, and what the quotient is no more than.
         let dividend = next.sub(first_value.clone())?.sub(number(1)?)?;
         let named = self.param_aff(count, before.space()?)?;
         good = good.intersect(named.clone().nonneg_set()?)?.intersect(named.le_set(dividend)?)?;
-        let note = format!("{} is positive and its multiples do not overflow", self.describe(step));
+        let note = format!("{} is positive and its multiples do not overflow", self.describe(&step));
         self.assume_params(AssumptionKind::NoWrap, good.params()?, place.inst, &note)?;
         Ok(Some(self.param_aff(count, place.space()?)?))
     }
@@ -303,18 +272,6 @@ fn joined(test: Value, all: bool, most: usize, found: &mut Vec<Value>) -> bool {
         _ => return false,
     };
     joined(parts.0, all, most, found) && joined(parts.1, all, most, found)
-}
-
-/// The predicate that holds where this one does not; `None` for those that no loop goes on by.
-fn inverse(predicate: Pred) -> Option<Pred> {
-    Some(match predicate {
-        Pred::LLVMIntEQ => Pred::LLVMIntNE,
-        Pred::LLVMIntSGE => Pred::LLVMIntSLT,
-        Pred::LLVMIntSLE => Pred::LLVMIntSGT,
-        Pred::LLVMIntUGE => Pred::LLVMIntULT,
-        Pred::LLVMIntULE => Pred::LLVMIntUGT,
-        _ => return None,
-    })
 }
 
 /// Whether something is divided by what is no number.

@@ -409,6 +409,11 @@ impl Builder<'_> {
         }
     }
 
+    /// Whether nothing of an expression is to be found: it has no unknown part, or is found.
+    fn is_settled(&self, e: &ScevExpr, found: &[FoundSubscript]) -> bool {
+        !self.has_unknown(e) || found.iter().any(|c| c.scev.handle == e.handle)
+    }
+
     /// The smallest parts of `e` that are not affine, of whatever value: what is made of them (minima,
     /// maxima, selections) bounds them.
     fn unknown_parts(
@@ -419,7 +424,7 @@ impl Builder<'_> {
         place: &Place,
         found: &mut Vec<FoundSubscript>,
     ) -> Result<(), Fail> {
-        if !self.has_unknown(e) || found.iter().any(|c| c.scev.handle == e.handle) {
+        if self.is_settled(e, found) {
             return Ok(());
         }
         if !e.is_pointer && self.affine(e, place)?.is_some() {
@@ -479,7 +484,7 @@ impl Builder<'_> {
         place: &Place,
         found: &mut Vec<FoundSubscript>,
     ) -> Result<(), Fail> {
-        if !self.has_unknown(e) || found.iter().any(|c| c.scev.handle == e.handle) {
+        if self.is_settled(e, found) {
             return Ok(());
         }
         if !e.is_pointer && e.bits <= 64 {
