@@ -496,7 +496,8 @@ fn places_that_are_no_columns_are_pinned() {
     let all = "i j : 0 <= i < m and 0 <= j < n";
     let inner = "i j : 1 <= i < m - 1 and 1 <= j < n - 1";
     let border = "i j : 0 <= i < m + 4 and 0 <= j < n + 4";
-    let cases: &[(&str, &[(&str, &str, &str)], bool)] = &[
+    type Access<'a> = (&'a str, &'a str, &'a str);
+    let cases: &[(&str, &[Access<'_>], bool)] = &[
         ("m n p", &[(all, "n", "i, j + p")], true),
         ("m n p q", &[(all, "n", "i, j + p"), (all, "n", "i, j + q")], true),
         ("m n p", &[(inner, "n", "i, j + p")], true),
