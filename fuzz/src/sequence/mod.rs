@@ -4,6 +4,7 @@
 mod ast;
 mod expressions;
 mod generate;
+mod kernels;
 mod print_c;
 mod print_cpp;
 mod print_fortran;

@@ -27,7 +27,8 @@
 //! (a read of one has a node before it, by 1).
 
 use super::functions::{coordinate, lift};
-use super::plan::{NodeRead, StencilPlan};
+use super::plan::StencilPlan;
+use super::versions::NodeRead;
 use super::{Buffer, Stencil, StepAccess};
 use crate::tree::{ScheduleTree, Tree, member_map};
 use crate::{Dependences, MappedScop, Result, known};

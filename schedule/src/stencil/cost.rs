@@ -13,7 +13,8 @@
 //! the mean square of the logarithm). How far the chosen variants are from the best is in
 //! bench/notes/013-stencils.md.
 
-use super::plan::{Node, StencilPlan, WARP, exchanged_cells, slot_end};
+use super::plan::{StencilPlan, WARP, exchanged_cells, slot_end};
+use super::versions::Node;
 use super::{Stencil, StepAccess};
 use pollyrs_scop::Scop;
 use std::collections::BTreeSet;

@@ -56,15 +56,17 @@ mod reach;
 mod readings;
 mod recognise;
 mod unfold;
+mod versions;
 
 pub use alone::better_alone;
 pub use check::{Violation, check};
 pub use lattice::Lattice;
 pub use member::has_member;
 pub use model::{Buffer, Case, NotStencil, Stencil, Step, StepAccess, instances};
-pub use plan::{Config, Exchange, Node, NodeRead, StencilPlan, Wish, plans};
+pub use plan::{Config, Exchange, StencilPlan, Wish, plans};
 pub use recognise::recognise;
 pub use unfold::unfold;
+pub use versions::{Node, NodeRead};
 
 #[cfg(test)]
 mod tests;
