@@ -1,7 +1,9 @@
 //! Blocks.
 
-use super::{Value, handle, value::listed};
-use inkwell::llvm_sys::core::*;
+use super::{Value, c, handle, value::listed};
+use inkwell::llvm_sys::core::{
+    LLVMAppendExistingBasicBlock, LLVMDeleteBasicBlock, LLVMRemoveBasicBlockFromParent,
+};
 
 handle! {
     Block = LLVMBasicBlockRef to LLVMBasicBlock
@@ -12,8 +14,7 @@ macro_rules! parts {
     ($($(#[$meta:meta])* $name:ident = $call:ident;)*) => { $(
         $(#[$meta])*
         pub fn $name(self) -> Option<Value> {
-            // SAFETY: a live block, whose parts live as long as nobody erases them.
-            unsafe { Value::maybe($call(self.raw())) }
+            c::$call(self)
         }
     )* };
 }
@@ -60,13 +61,11 @@ impl Block {
 
     /// The block as an operand of terminators.
     pub fn as_value(self) -> Value {
-        // SAFETY: a live block.
-        unsafe { Value::new(LLVMBasicBlockAsValue(self.raw())) }
+        c::LLVMBasicBlockAsValue(self)
     }
 
     pub fn next(self) -> Option<Block> {
-        // SAFETY: a live block.
-        unsafe { Block::maybe(LLVMGetNextBasicBlock(self.raw())) }
+        c::LLVMGetNextBasicBlock(self)
     }
 
     /// Takes it out of its function, or does nothing if it is in none.

@@ -1,12 +1,9 @@
 //! Functions, global variables, and attributes of functions and calls.
 
 use super::value::{listed, of};
-use super::{Block, Module, Type, Value, text_at};
+use super::{Block, FUNCTION, Module, Type, Value, text_at};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::{LLVMLinkage, LLVMUnnamedAddr};
-
-/// The attribute index of a function itself; 0 is the result, from 1 on the parameters.
-pub const FUNCTION: u32 = u32::MAX;
 
 /// Functions and global variables.
 impl Value {

@@ -1,7 +1,7 @@
 //! Instructions: their operands and flags, terminators, PHIs.
 
 use super::value::of;
-use super::{Block, Place, Type, Value};
+use super::{Block, Place, Type, Value, c};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
@@ -163,8 +163,7 @@ impl Value {
     }
 
     pub fn may_have_fast_math_flags(self) -> bool {
-        // SAFETY: a live value.
-        unsafe { LLVMCanValueUseFastMathFlags(self.raw()) != 0 }
+        c::LLVMCanValueUseFastMathFlags(self) != 0
     }
 
     /// Of a floating-point operation; of anything else nothing happens.

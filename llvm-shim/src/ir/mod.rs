@@ -15,6 +15,7 @@
 //! - Instructions that are made of operands of wrong types make a module that LLVM's verifier refuses.
 
 mod block;
+mod c;
 mod expression;
 mod global;
 mod instruction;
@@ -25,12 +26,11 @@ mod value;
 
 pub use block::Block;
 pub use expression::ScevHandle;
-pub use global::FUNCTION;
 pub use module::Module;
 pub use place::Place;
 pub use types::{Context, Type};
-pub use value::Value;
 pub(crate) use value::{Call, Function, Instruction};
+pub use value::{FUNCTION, Value};
 
 use inkwell::llvm_sys::core::LLVMDisposeMessage;
 use std::ffi::{CStr, CString, c_char};

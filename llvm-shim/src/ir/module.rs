@@ -2,7 +2,7 @@
 
 use super::types::raw_types;
 use super::value::listed;
-use super::{Context, Type, Value, c_string, handle, take_message, text_at};
+use super::{Context, Type, Value, c, c_string, handle, take_message, text_at};
 use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
 use inkwell::llvm_sys::core::*;
@@ -17,8 +17,7 @@ handle! {
 
 impl Module {
     pub fn context(self) -> Context {
-        // SAFETY: a live module, whose context lives as long.
-        unsafe { Context::new(LLVMGetModuleContext(self.raw())) }
+        c::LLVMGetModuleContext(self)
     }
 
     /// The function with this name.
@@ -35,10 +34,7 @@ impl Module {
 
     /// Functions in order, as they are now.
     pub fn functions(self) -> Vec<Value> {
-        // SAFETY: a live module.
-        let first = unsafe { Value::maybe(LLVMGetFirstFunction(self.raw())) };
-        // SAFETY: a live function.
-        listed(first, |f| unsafe { Value::maybe(LLVMGetNextFunction(f.raw())) })
+        listed(c::LLVMGetFirstFunction(self), |f| c::LLVMGetNextFunction(f.as_function()))
     }
 
     /// A new function, with a number behind its name if there is one with it.
@@ -136,8 +132,7 @@ impl Module {
     }
 
     fn sized(self, ty: Type) -> Type {
-        // SAFETY: a live type.
-        assert!(unsafe { LLVMTypeIsSized(ty.raw()) } != 0, "no size: {}", ty.text());
+        assert!(c::LLVMTypeIsSized(ty) != 0, "no size: {}", ty.text());
         ty
     }
 

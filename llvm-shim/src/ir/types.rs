@@ -1,6 +1,6 @@
 //! Contexts and types.
 
-use super::{Module, Value, c_string, handle, take_message};
+use super::{Module, Value, c, c_string, handle, take_message};
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::LLVMTypeRef;
@@ -19,8 +19,7 @@ macro_rules! types {
     ($($(#[$meta:meta])* $name:ident = $call:ident;)*) => { $(
         $(#[$meta])*
         pub fn $name(self) -> Type {
-            // SAFETY: a live context, which owns the type.
-            unsafe { Type::new($call(self.raw())) }
+            c::$call(self)
         }
     )* };
 }
@@ -35,13 +34,11 @@ impl Context {
     }
 
     pub fn int_type(self, bits: u32) -> Type {
-        // SAFETY: a live context, which owns the type.
-        unsafe { Type::new(LLVMIntTypeInContext(self.raw(), bits)) }
+        c::LLVMIntTypeInContext(self, bits)
     }
 
     pub fn pointer_type(self, space: u32) -> Type {
-        // SAFETY: as above.
-        unsafe { Type::new(LLVMPointerTypeInContext(self.raw(), space)) }
+        c::LLVMPointerTypeInContext(self, space)
     }
 
     pub fn struct_type(self, fields: &[Type]) -> Type {
@@ -125,8 +122,7 @@ macro_rules! constants {
     ($($(#[$meta:meta])* $name:ident = $call:ident;)*) => { $(
         $(#[$meta])*
         pub fn $name(self) -> Value {
-            // SAFETY: a live type.
-            unsafe { Value::new($call(self.raw())) }
+            c::$call(self)
         }
     )* };
 }
@@ -140,13 +136,11 @@ impl Type {
     }
 
     pub fn kind(self) -> LLVMTypeKind {
-        // SAFETY: a live type.
-        unsafe { LLVMGetTypeKind(self.raw()) }
+        c::LLVMGetTypeKind(self)
     }
 
     pub fn context(self) -> Context {
-        // SAFETY: a live type, whose context lives as long.
-        unsafe { Context::new(LLVMGetTypeContext(self.raw())) }
+        c::LLVMGetTypeContext(self)
     }
 
     /// The width of an integer type.
@@ -191,13 +185,11 @@ impl Type {
     }
 
     pub fn array_of(self, elements: u64) -> Type {
-        // SAFETY: a live type; LLVM's verifier refuses elements without a size.
-        unsafe { Type::new(LLVMArrayType2(self.raw(), elements)) }
+        c::LLVMArrayType2(self, elements)
     }
 
     pub fn vector_of(self, elements: u32) -> Type {
-        // SAFETY: as above.
-        unsafe { Type::new(LLVMVectorType(self.raw(), elements)) }
+        c::LLVMVectorType(self, elements)
     }
 
     /// A function's type with this result.

@@ -1,11 +1,20 @@
 //! Values: constants, arguments, functions, instructions; metadata as far as it is a value.
 
-use super::{Context, Type, handle, take_message, text_at};
+use super::{Context, Type, c, handle, take_message, text_at};
+use inkwell::llvm_sys::LLVMUse;
 use inkwell::llvm_sys::core::*;
 
 handle! {
     Value = LLVMValueRef to LLVMValue
 }
+
+/// The attribute index of a function itself; 0 is the result, from 1 on the parameters.
+pub const FUNCTION: u32 = u32::MAX;
+
+/// A use of a value, which lives for as long as its user has it.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(super) struct Use(std::ptr::NonNull<LLVMUse>);
 
 /// What follows from one to the next.
 pub(super) fn listed<T: Copy>(first: Option<T>, next: impl Fn(T) -> Option<T>) -> Vec<T> {
@@ -115,24 +124,20 @@ impl Value {
     }
 
     pub fn is_constant(self) -> bool {
-        // SAFETY: a live value.
-        unsafe { LLVMIsConstant(self.raw()) != 0 }
+        c::LLVMIsConstant(self) != 0
     }
 
     /// The constant whose bits are all zero.
     pub fn is_null(self) -> bool {
-        // SAFETY: a live value.
-        unsafe { LLVMIsNull(self.raw()) != 0 }
+        c::LLVMIsNull(self) != 0
     }
 
     pub fn is_block(self) -> bool {
-        // SAFETY: a live value.
-        unsafe { LLVMValueIsBasicBlock(self.raw()) != 0 }
+        c::LLVMValueIsBasicBlock(self) != 0
     }
 
     pub fn ty(self) -> Type {
-        // SAFETY: a live value.
-        unsafe { Type::new(LLVMTypeOf(self.raw())) }
+        c::LLVMTypeOf(self)
     }
 
     pub fn context(self) -> Context {
@@ -158,30 +163,18 @@ impl Value {
 
     /// Those that have it as an operand, once for each; a snapshot.
     pub fn users(self) -> Vec<Value> {
-        let mut users = Vec::new();
-        // SAFETY: a live value, whose uses live as long as nothing is changed.
-        unsafe {
-            let mut at = LLVMGetFirstUse(self.raw());
-            while !at.is_null() {
-                users.push(Value::new(LLVMGetUser(at)));
-                at = LLVMGetNextUse(at);
-            }
-        }
-        users
+        std::iter::successors(c::LLVMGetFirstUse(self), |at| c::LLVMGetNextUse(*at))
+            .map(|at| c::LLVMGetUser(at))
+            .collect()
     }
 
     pub fn is_used(self) -> bool {
-        // SAFETY: a live value.
-        unsafe { !LLVMGetFirstUse(self.raw()).is_null() }
+        c::LLVMGetFirstUse(self).is_some()
     }
 
     /// Whether it is used in one place.
     pub fn is_used_once(self) -> bool {
-        // SAFETY: a live value, and its first use.
-        unsafe {
-            let first = LLVMGetFirstUse(self.raw());
-            !first.is_null() && LLVMGetNextUse(first).is_null()
-        }
+        c::LLVMGetFirstUse(self).is_some_and(|first| c::LLVMGetNextUse(first).is_none())
     }
 
     /// # Panics
