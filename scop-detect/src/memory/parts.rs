@@ -92,7 +92,7 @@ impl Builder<'_> {
             // A lower bound that no small number is also has the first element's number beside it.
             let pinned = whole.as_ref().is_ok_and(|w| w.pinned);
             let first = shift.as_ref().filter(|_| pinned).and_then(|s| Some(s + &least(raws)?));
-            for shift in shift.into_iter().chain(first) {
+            for shift in first.into_iter().chain(shift) {
                 let whole = whole.as_ref().ok();
                 if let Some(part) = self.at_a_distance(base, raws, before.clone(), (&shift, whole))? {
                     return Ok(vec![part]);
@@ -155,6 +155,7 @@ impl Builder<'_> {
             None => true,
             Some(_) if free => true,
             Some(whole) if part.shaped.wraps || part.shaped.sizes.len() != whole.sizes.len() => false,
+            Some(whole) if whole.pinned && part.shaped.likely && !part.shaped.pinned => true,
             // The same condition, or a weaker one, keeps the program's rows; so does none but that rows have
             // elements, where there was another one.
             Some(whole) => {

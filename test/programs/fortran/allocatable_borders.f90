@@ -1,5 +1,5 @@
-! Allocatable arrays of a module that begin before 1, for a border of two elements: what is done to all of them, border and all. The lower bounds are in descriptors, as are extents
-! and strides.
+! Allocatable arrays of a module that begin before 1, for a border of two elements: what is done to all of them, border and all, to the inner ones, and to one side. The lower bounds are
+! in descriptors, as are extents and strides.
 ! ARGS: 40 20
 ! ARGS: 1 1
 ! ARGS: 0 0
@@ -28,6 +28,28 @@ contains
     end do
   end subroutine state_of
 
+  subroutine step_of()
+    integer :: i, k, l
+    do l = 1, parts
+      do k = 1, nz
+        do i = 1, nx
+          held(i, k, l) = (state(i - 2, k, l) + state(i + 2, k, l))*0.5d0 - state(i, k - 1, l) + state(i, k + 1, l)
+        end do
+      end do
+    end do
+  end subroutine step_of
+
+  subroutine side_of()
+    integer :: k, l
+    do l = 1, parts
+      do k = 1, nz
+        held(-1, k, l) = held(nx - 1, k, l)
+        held(0, k, l) = held(nx, k, l)
+        held(nx + 1, k, l) = held(1, k, l)
+        held(nx + 2, k, l) = held(2, k, l)
+      end do
+    end do
+  end subroutine side_of
 end module fields
 
 program borders
@@ -44,6 +66,8 @@ program borders
   state = 0.125d0
   do t = 1, 3
     call state_of(t)
+    call step_of()
+    if (nx > 1) call side_of()
     call report(held, size(held))
     state = held
   end do
