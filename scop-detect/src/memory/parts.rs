@@ -109,7 +109,9 @@ impl Builder<'_> {
         if shapeless && !self.given.region.joined {
             let after = self.assumed_so_far();
             self.restore(before.clone());
-            let different = whole.as_ref().is_ok_and(|w| !w.pinned);
+            // What begins with the array itself is its rows, and a place beside that is in one of them.
+            let places = by_shift(raws).iter().all(|(shift, _)| !shift.is_zero());
+            let different = whole.as_ref().is_ok_and(|w| !(w.pinned && places));
             if let Some(parts) = self.parts(base, raws, different)? {
                 return Ok(parts);
             }
