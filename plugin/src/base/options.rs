@@ -15,9 +15,9 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use tracing_subscriber::filter;
 
-/// The default of the option `min-work`: what a core does in about the time of a launch, some ten
+/// The default of the option `min-work`: what a core does in about the time of a launch, some sixteen
 /// instructions a statement instance.
-pub const LEAST: u64 = 1024;
+pub const LEAST: u64 = 640;
 
 /// Where generated code can run.
 #[derive(Clone, Debug, PartialEq, Eq)]
