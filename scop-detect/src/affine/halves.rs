@@ -4,9 +4,12 @@
 //! of structures load one: `columns` is `v >> 32` and `rows` is `v` without its upper half. As functions of
 //! `v` they would be nothing of use: a row of `v` elements, and a `v` beyond what is believed of sizes.
 //!
-//! **Decision.** A number whose lower and upper bits are both taken out by themselves stands for none of its
-//! own: each part is a parameter. Other truncations stay congruent to what they are taken of, such as
-//! `(int) n`.
+//! The run-time library reads whole words for the program: an integer in one is the word, shifted down by where
+//! it lies, and truncated; what lies beside it in memory is in the bits above.
+//!
+//! **Decision.** A number whose lower and upper bits are both taken out by themselves, or one that is shifted
+//! down by so many bits as the program says, stands for none of its own: each part is a parameter. Other
+//! truncations stay congruent to what they are taken of, such as `(int) n`.
 
 use crate::base::builder::Builder;
 use crate::base::ir::{self, Op, Value};
@@ -38,11 +41,18 @@ impl Builder<'_> {
     }
 }
 
-/// The number whose lowest `bits` bits `x` is asked for, if bits above them are taken out of it as well.
+/// The number whose lowest `bits` bits `x` is asked for, if bits above them are taken out of it as well, or may
+/// be of anything.
 fn lower(x: &ScevExpr, bits: u32) -> Option<Value> {
     let ScevKind::Unknown(v) = x.kind else { return None };
     let above = |(user, _): &(Value, _)| shift(*user, v).is_some_and(|by| by >= bits);
-    ir::uses(v).iter().any(above).then_some(v)
+    (is_shifted_down(v) || ir::uses(v).iter().any(above)).then_some(v)
+}
+
+/// Whether `v` is a number without so many of its lower bits as another number says.
+fn is_shifted_down(v: Value) -> bool {
+    let v = if ir::opcode(v) == Some(Op::LLVMFreeze) { ir::operand(v, 0) } else { v };
+    ir::opcode(v) == Some(Op::LLVMLShr) && ir::constant_int(ir::operand(v, 1)).is_none()
 }
 
 /// Whether `x` is the upper part of a number of which also lower bits are used by themselves, and `bits` of
