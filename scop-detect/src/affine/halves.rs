@@ -4,8 +4,8 @@
 //! of structures load one: `columns` is `v >> 32` and `rows` is `v` without its upper half. As functions of
 //! `v` they would be nothing of use: a row of `v` elements, and a `v` beyond what is believed of sizes.
 //!
-//! The run-time library reads whole words for the program: an integer in one is the word, shifted down by where
-//! it lies, and truncated; what lies beside it in memory is in the bits above.
+//! The run-time library reads whole words for the program: an integer in one is the word, shifted down by
+//! where it lies, and truncated; what lies beside it in memory is in the bits above.
 //!
 //! **Decision.** A number whose lower and upper bits are both taken out by themselves, or one that is shifted
 //! down by so many bits as the program says, stands for none of its own: each part is a parameter. Other
@@ -41,8 +41,8 @@ impl Builder<'_> {
     }
 }
 
-/// The number whose lowest `bits` bits `x` is asked for, if bits above them are taken out of it as well, or may
-/// be of anything.
+/// The number whose lowest `bits` bits `x` is asked for, if bits above them are taken out of it as well, or
+/// may be of anything.
 fn lower(x: &ScevExpr, bits: u32) -> Option<Value> {
     let ScevKind::Unknown(v) = x.kind else { return None };
     let above = |(user, _): &(Value, _)| shift(*user, v).is_some_and(|by| by >= bits);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define OUT_OF_LINE __attribute__((noinline))
+#define OUT_OF_LINE __attribute__((noinline, annotate("pollyrs: on")))
 #define ROOM 8192
 
 static unsigned long state;

@@ -43,7 +43,7 @@ N cache(float *k, const float *w, const float *x, int l, int at, int length, int
   }
 }
 
-N diagonal(float *a, int size, int off) {
+__attribute__((annotate("pollyrs: on"))) N diagonal(float *a, int size, int off) {
   for (int i = 0; i < 16; i++)
     for (int j = 0; j < 16; j++)
       a[off * size + i * size + j + off] *= 0.5f;
