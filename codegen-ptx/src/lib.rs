@@ -39,8 +39,8 @@ pub use device::ptx::{assemble, lower_ptx, prepare_early_ptx, prepare_ptx};
 pub use host::emit::{blocks, check_live_outs, emit, live_outs, prepare, rename};
 pub use host::plan::{Entry, HostPlan, Image, ImageKind};
 pub use host::residency::{
-    ALL_OBJECTS, Borrowing, Held, MAX_OBJECTS, Release, Strip, emit_releases, hold_slot, known_table,
-    placeholders,
+    ALL_OBJECTS, Borrowing, Held, MAX_OBJECTS, Release, Strip, emit_releases, known_table, placeholders,
+    residency_slot,
 };
 pub use ir::builder::Ir;
 pub use ir::error::{CodegenError, Result};

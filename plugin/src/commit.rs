@@ -104,7 +104,7 @@ pub fn rewrite(
 }
 
 /// A call gets the hold in `slot`.
-fn lend_hold(with: &Rewrite<'_>, slot: Value, lend: &residency::Lend) -> Result<(), PluginError> {
+fn lend_residency(with: &Rewrite<'_>, slot: Value, lend: &residency::Lend) -> Result<(), PluginError> {
     let module = with.session.module();
     let known = with.extended.borrow().get(&lend.callee).copied();
     let extended = match known {
@@ -129,7 +129,7 @@ fn rewrite_clone(
 ) -> Result<(), PluginError> {
     let Rewrite { session, options, budget, residency, .. } = *with;
     let borrowing = residency.and_then(residency::Plan::borrowing);
-    let slot = residency.map(|_| codegen::hold_slot(clone, borrowing));
+    let slot = residency.map(|_| codegen::residency_slot(clone, borrowing));
     for i in 0..compiled.len() {
         let (c, later) = match compiled[i..].split_first_mut() {
             Some(parts) => parts,
@@ -179,7 +179,7 @@ fn rewrite_clone(
     if let (Some(residency), Some(slot)) = (residency, slot) {
         codegen::emit_releases(clone, slot, &residency.releases, borrowing);
         for lend in &residency.lends {
-            lend_hold(with, slot, lend)?;
+            lend_residency(with, slot, lend)?;
         }
     }
     session.invalidate(clone)?;

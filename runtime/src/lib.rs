@@ -7,7 +7,7 @@
 //! begin ── settings, estimate ([execution::choice], [cost], [cost::machine]) ── device ([process::registry], [gpu::cuda] or [emulated]) ── allocate ([gpu::pool], [gpu::resident]), copy in
 //!          ([execution], [gpu::queue], [gpu::ring], [gpu::pinned], [gpu::crew])
 //! launch ── argument slots ([execution]) ── one by one or many at a time ([gpu::chain]) ── driver ([driver]) or worker threads ([emulated::blocks])
-//! end ── wait ── copy back ([device::results], [gpu::ring], [device::returned]) or keep ([hold]) ── learn ([cost]) ── report ([process::profile], [process::nvtx])
+//! end ── wait ── copy back ([device::results], [gpu::ring], [device::returned]) or keep ([activation]) ── learn ([cost]) ── report ([process::profile], [process::nvtx])
 //! ```
 //!
 //! Invariants of the interface:
@@ -18,6 +18,7 @@
 //!   ([`base::error`]);
 //! * the program's settings, signal handlers and current CUDA context stay as they are.
 
+mod activation;
 mod base;
 mod cost;
 mod device;
@@ -26,7 +27,6 @@ mod emulated;
 mod execution;
 mod gpu;
 mod group;
-mod hold;
 mod hosts;
 mod interface;
 mod memory;

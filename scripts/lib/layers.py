@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 ORDER = {
     "codegen-ptx": "ir < affine < kernel < ops host < statement device < staged tiled stencil < kernels",
-    "runtime": "base < memory driver hosts < device residency < group < gpu emulated < cost < process < hold < execution < interface",
+    "runtime": "base < memory driver hosts < device residency < group < gpu emulated < cost < process < activation < execution < interface",
     "schedule": "base planted names < task < tree apart sharing < mapped dependences < appends domains print reordered strategy < rewrite stencil time_tiling estimate < mapping legality",
     "scop-detect": "base < affine < memory < control < values < outcome < attempts",
     "plugin": "base ir < switches prepare residency device < compiled run < details < remarks pipeline < search commit < driver selftest < outcome < entry",

@@ -300,7 +300,7 @@ impl<'c> Code<'c> {
         let n = ir.int32(described.len() as u32);
         let (mut types, mut args) =
             (vec![ptr, ir.double_type(), ptr, ir.i32_type()], vec![descriptor, checks.work, slots.arrays, n]);
-        let begin = on_hold(plan, "pollyrs_rt_begin", ptr, &mut types, &mut args);
+        let begin = in_activation(plan, "pollyrs_rt_begin", ptr, &mut types, &mut args);
         let begin = ir.declare(self.module, &begin, ptr, &types);
         let run = ir.call(ptr, begin, &args);
         let launches = ir.append_block(self.function, "pollyrs.launches");
@@ -409,7 +409,7 @@ impl<'c> Code<'c> {
         let why = ir.phi(ir.i32_type(), why);
         let ptr = ir.ptr_type();
         let (mut types, mut args) = (vec![ptr, ir.i32_type()], vec![descriptor, why]);
-        let begin = on_hold(self.plan, "pollyrs_rt_host_begin", ptr, &mut types, &mut args);
+        let begin = in_activation(self.plan, "pollyrs_rt_host_begin", ptr, &mut types, &mut args);
         let begin = ir.declare(module, &begin, ptr, &types);
         let reported = ir.call(ptr, begin, &args);
         ir.br(versioned.host_begin);
@@ -452,7 +452,7 @@ pub fn rename(scop: &mut Scop, live_outs: &[shim::LiveOut]) {
 
 /// The name of a function of the run-time library, and its arguments, in a function with a hold or in one
 /// without.
-pub(crate) fn on_hold(
+pub(crate) fn in_activation(
     plan: &HostPlan<'_>,
     name: &str,
     ptr: Type,

@@ -21,7 +21,7 @@ use crate::CodegenError;
 use crate::affine::expr::ExprEmitter;
 use crate::host::abi::{INSPECT_DISTINCT, INSPECT_FIRST, INSPECTED_WORDS, ROW_DIMS};
 use crate::host::checks::{Check, Gate};
-use crate::host::emit::on_hold;
+use crate::host::emit::in_activation;
 use crate::host::plan::{HostPlan, Slots};
 use crate::host::ranges::{RANGE, offset_of, rows};
 use crate::ir::llvm::*;
@@ -156,7 +156,7 @@ impl Gate<'_> {
             types.splice(0..0, [ptr, i32]);
             args.splice(0..0, [looks.cache, ir.int32(what)]);
         }
-        let name = on_hold(plan, "pollyrs_rt_inspect", ptr, &mut types, &mut args);
+        let name = in_activation(plan, "pollyrs_rt_inspect", ptr, &mut types, &mut args);
         let inspect = ir.declare(module, &name, i32, &types);
         let status = ir.call(i32, inspect, &args);
         let seen = ir.icmp(LLVMIntNE, status, ir.int32(0));

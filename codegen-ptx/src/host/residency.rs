@@ -38,7 +38,7 @@ pub const MAX_OBJECTS: usize = 32 - MASK_SHIFT as usize;
 /// The arrays of a SCoP that may stay on the device.
 #[derive(Clone, Copy)]
 pub struct Held<'a> {
-    /// From [`hold_slot`].
+    /// From [`residency_slot`].
     pub slot: Value,
     /// The objects that each may belong to, a bit each.
     pub masks: &'a BTreeMap<ArrayId, u32>,
@@ -104,7 +104,7 @@ pub struct Borrowing {
 
 /// The slot for a function's hold.
 /// `function` has a body, and no analyses of it are in use.
-pub fn hold_slot(function: Value, borrowing: Option<Borrowing>) -> Value {
+pub fn residency_slot(function: Value, borrowing: Option<Borrowing>) -> Value {
     let (module, first) = (function.module(), function.entry());
     let ir = Ir::new(module.context());
     ir.at_start(first);
@@ -130,7 +130,7 @@ pub fn placeholders(module: Module) -> (Option<Value>, Option<Value>) {
     (module.function(ENTER), module.function(RETURN))
 }
 
-/// `slot` is from [`hold_slot`] with the same `borrowing`; the instructions are of the same function.
+/// `slot` is from [`residency_slot`] with the same `borrowing`; the instructions are of the same function.
 pub fn emit_releases(function: Value, slot: Value, releases: &[Release], borrowing: Option<Borrowing>) {
     let module = function.module();
     let ir = Ir::new(module.context());

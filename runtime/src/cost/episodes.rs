@@ -5,10 +5,10 @@
 //! which is at most twice the best with hindsight, but a third more than the best where the sequence comes
 //! again and again. Approach: an *episode* begins with the first execution whose arrays the device does not
 //! have, and ends when the program writes what it touched, or when nothing may stay any more
-//! ([`crate::hold`]). It takes one of three courses, all on the host, all on the device, or mixed. Where
-//! episodes of the same first execution and about the same work come again, the time of each course is kept,
-//! the transfers and what the program does in between included, and the best one is taken. The host comes
-//! first: what the others may lose to be known is bounded ([`super::budget`]).
+//! ([`crate::activation`]). It takes one of three courses, all on the host, all on the device, or mixed.
+//! Where episodes of the same first execution and about the same work come again, the time of each course is
+//! kept, the transfers and what the program does in between included, and the best one is taken. The host
+//! comes first: what the others may lose to be known is bounded ([`super::budget`]).
 //!
 //! Example: 40 executions take 0.98 ms on the host and 0.47 on the device; left to themselves, four wait
 //! until the transfers have paid, and all take 0.59. Two episodes take the mixed course, three go to the

@@ -5,6 +5,7 @@ use std::time::Instant;
 use super::choice::{self, Decision, Plan, Request};
 use super::placed::Placed;
 use super::{Run, Stage, divided, overlap, ranks};
+use crate::activation::{Activation, asked};
 use crate::base::abi::{ARRAY_HELD, Array, Scop};
 use crate::base::config::{Config, DeviceChoice};
 use crate::base::error::{Error, Result};
@@ -14,7 +15,6 @@ use crate::emulated::EmulatedQueue;
 use crate::gpu::cuda::Device;
 use crate::gpu::queue::CudaQueue;
 use crate::group::Group;
-use crate::hold::{Hold, asked};
 use crate::hosts::World;
 use crate::process::nvtx::Range;
 use crate::process::profile::{self, Progress};
@@ -30,14 +30,14 @@ pub unsafe fn begin<'a>(
     scop: &'static Scop,
     work: f64,
     arrays: &[Array],
-    mut hold: Option<&'a mut Hold>,
+    mut activation: Option<&'a mut Activation>,
 ) -> Result<Box<Run<'a>>> {
     // A refusal reads no clock, and moves nothing large.
     let start = config.reports().then(Instant::now);
     let asked = asked::take(scop.cache().map_or(0, |slot| std::ptr::from_ref(slot) as usize));
     let request = Request { config, scop, work, arrays };
-    let Decision { state, world, plan } = choice::decide(&request, hold.as_deref_mut())?;
-    let has_queue = hold.as_ref().is_some_and(|hold| hold.queue.is_some());
+    let Decision { state, world, plan } = choice::decide(&request, activation.as_deref_mut())?;
+    let has_queue = activation.as_ref().is_some_and(|activation| activation.queue.is_some());
     let ready = plan.and_then(|plan| match has_queue {
         true => Ok((plan, None)),
         false => Ok((plan, Some(open(config, scop, state, world)?))),
@@ -48,7 +48,7 @@ pub unsafe fn begin<'a>(
     }
     let (Plan { estimate, packed, shared }, opened) = ready?;
     let start = start.unwrap_or_else(Instant::now);
-    let (queue, aimed) = match (opened, hold.as_mut().and_then(|hold| hold.queue.take())) {
+    let (queue, aimed) = match (opened, activation.as_mut().and_then(|activation| activation.queue.take())) {
         (None, Some(queue)) => (queue, false),
         (Some(mut queue), _) => {
             queue.meet()?;
@@ -61,7 +61,7 @@ pub unsafe fn begin<'a>(
         scop,
         queue,
         world,
-        hold,
+        activation,
         arrays: arrays.iter().copied().map(Placed::nowhere).collect(),
         error: None,
         start,

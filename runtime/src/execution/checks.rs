@@ -13,7 +13,7 @@ impl Run<'_> {
     pub(super) unsafe fn check_unwritten(&mut self) -> Result<()> {
         for (index, &Placed { host, home, device, window, .. }) in self.arrays.iter().enumerate() {
             // Of a held array the host may be behind.
-            if matches!(home, Home::Hold { .. } | Home::Beside)
+            if matches!(home, Home::Activation { .. } | Home::Beside)
                 || !host.copied_in()
                 || host.is_guarded()
                 || host.is_fault()

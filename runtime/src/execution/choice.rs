@@ -9,6 +9,7 @@
 use std::io::Write;
 use std::sync::{Arc, Once};
 
+use crate::activation::Activation;
 use crate::base::abi::{ABI_VERSION, Array, MAX_BLOCK_DEPTH, MAX_BLOCK_THREADS, Scop};
 use crate::base::age;
 use crate::base::caller::errno_address;
@@ -17,7 +18,6 @@ use crate::base::error::{Error, Result};
 use crate::base::size::Size;
 use crate::cost::{self, Advice, Course, Estimate, Moves, Wait, inspections};
 use crate::gpu::cuda::Device;
-use crate::hold::Hold;
 use crate::hosts::{self, World};
 use crate::memory::packed::{self, Packed};
 use crate::memory::{guarded, mappings};
@@ -53,25 +53,29 @@ pub struct Plan {
 
 /// Whether an execution is to be on the device, and can be; the only question to this module. An error is one
 /// that all ranks have.
-pub fn decide(request: &Request<'_>, mut hold: Option<&mut Hold>) -> Result<Decision> {
+pub fn decide(request: &Request<'_>, mut activation: Option<&mut Activation>) -> Result<Decision> {
     let Request { config, scop, work, arrays } = *request;
     check(config, scop, arrays)?;
     let state = registry::state(scop).ok_or_else(|| Error::Descriptor("no cache slot".into()))?;
     let world = hosts::active(config);
     if world.is_some() {
-        is_much(config, work, hold.as_deref())?;
+        is_much(config, work, activation.as_deref())?;
     }
-    if let Some(hold) = &mut hold {
-        check_queue(hold, world.is_some())?;
+    if let Some(activation) = &mut activation {
+        check_queue(activation, world.is_some())?;
     }
     // Of several ranks the first one decides for all.
     let follows = world.is_some_and(|world| world.rank() > 0);
-    let estimate = if follows { Ok(None) } else { choose(request, state, hold.as_deref_mut()) };
-    Ok(Decision { state, world, plan: estimate.and_then(|estimate| plan(request, estimate, hold)) })
+    let estimate = if follows { Ok(None) } else { choose(request, state, activation.as_deref_mut()) };
+    Ok(Decision { state, world, plan: estimate.and_then(|estimate| plan(request, estimate, activation)) })
 }
 
 /// What can be said of the arrays without a device.
-fn plan(request: &Request<'_>, estimate: Option<Estimate>, hold: Option<&mut Hold>) -> Result<Plan> {
+fn plan(
+    request: &Request<'_>,
+    estimate: Option<Estimate>,
+    activation: Option<&mut Activation>,
+) -> Result<Plan> {
     let Request { config, scop, arrays, .. } = *request;
     check_tables(scop, arrays)?;
     check_apart(scop, arrays)?;
@@ -79,7 +83,7 @@ fn plan(request: &Request<'_>, estimate: Option<Estimate>, hold: Option<&mut Hol
     if config.compare.is_some() && packed.iter().any(Option::is_some) {
         return Err(Error::Incomparable);
     }
-    let stays = |array: &Array| hold.as_ref().is_some_and(|hold| hold.knows(array));
+    let stays = |array: &Array| activation.as_ref().is_some_and(|activation| activation.knows(array));
     let shared = mappings::check(scop, arrays, stays)?;
     for array in arrays.iter().filter(|array| array.copied_in() && !stays(array)) {
         guarded::check_ends(array)?;
@@ -88,14 +92,14 @@ fn plan(request: &Request<'_>, estimate: Option<Estimate>, hold: Option<&mut Hol
 }
 
 /// A queue that other ranks take part in is not used without them: since they parted, nothing is on it.
-fn check_queue(hold: &mut Hold, shared: bool) -> Result<()> {
-    if hold.queue.as_ref().is_none_or(|queue| queue.is_shared() == shared) {
+fn check_queue(activation: &mut Activation, shared: bool) -> Result<()> {
+    if activation.queue.as_ref().is_none_or(|queue| queue.is_shared() == shared) {
         return Ok(());
     }
-    if hold.holds() {
+    if activation.holds() {
         return Err(Error::Parted);
     }
-    hold.queue = None;
+    activation.queue = None;
     Ok(())
 }
 
@@ -165,22 +169,26 @@ fn check_tables(scop: &Scop, arrays: &[Array]) -> Result<()> {
 const LITTLE_WORK: f64 = 1e5;
 
 /// An error: an execution is too little for ranks to talk about, by what all of them know.
-fn is_much(config: &Config, work: f64, hold: Option<&Hold>) -> Result<()> {
+fn is_much(config: &Config, work: f64, activation: Option<&Activation>) -> Result<()> {
     let chosen = config.device == DeviceChoice::Emulated || config.offload != Offload::Auto;
-    match chosen || work >= LITTLE_WORK || hold.is_some_and(|hold| hold.holds()) {
+    match chosen || work >= LITTLE_WORK || activation.is_some_and(|activation| activation.holds()) {
         true => Ok(()),
         false => Err(Error::TooLittle { work }),
     }
 }
 
 /// Whether the device is to be used: None if the settings say so, or what favoured it.
-fn choose(request: &Request<'_>, state: &'static State, hold: Option<&mut Hold>) -> Result<Option<Estimate>> {
+fn choose(
+    request: &Request<'_>,
+    state: &'static State,
+    activation: Option<&mut Activation>,
+) -> Result<Option<Estimate>> {
     let Request { config, scop, work, arrays } = *request;
     if config.device == DeviceChoice::Emulated || matches!(config.offload, Offload::Always | Offload::Require)
     {
         return Ok(None);
     }
-    let chosen = choose_by_time(scop, state, work, arrays, hold);
+    let chosen = choose_by_time(scop, state, work, arrays, activation);
     inspections::settle(chosen.is_err());
     chosen
 }
@@ -191,30 +199,30 @@ fn choose_by_time(
     state: &'static State,
     work: f64,
     arrays: &[Array],
-    hold: Option<&mut Hold>,
+    activation: Option<&mut Activation>,
 ) -> Result<Option<Estimate>> {
     let (kernels, rates) = (scop.kernels().len(), registry::rates());
-    if !hold.as_ref().is_some_and(|hold| hold.holds())
+    if !activation.as_ref().is_some_and(|activation| activation.holds())
         && let Some(seconds) = state.learned.tiny(work, rates)
     {
         let (device_ms, host_ms) = (cost::OVERHEAD * 1e3, seconds * 1e3);
         return Err(Error::NotWorthIt { device_ms, host_ms, size: Size { work, moved: 0.0 } });
     }
     let mut advice = Advice::Estimate;
-    let estimate = match &hold {
+    let estimate = match &activation {
         None => {
             let mut estimate = state.learned.estimate(work, arrays.iter().map(Moves::of), kernels, rates);
             advice = state.learned.advise(&mut estimate);
             estimate
         }
-        Some(hold) => {
-            let moves = arrays.iter().map(|array| hold.moves(array));
+        Some(activation) => {
+            let moves = arrays.iter().map(|array| activation.moves(array));
             let mut estimate = state.learned.estimate(work, moves, kernels, rates);
-            estimate.leave = hold.seconds_to_leave(rates);
+            estimate.leave = activation.seconds_to_leave(rates);
             estimate
         }
     };
-    let Some(hold) = hold else {
+    let Some(activation) = activation else {
         let (device_ms, host_ms, size) = estimate.reported();
         return match advice {
             Advice::TryHost => Err(Error::Doubtful { device_ms, host_ms, size }),
@@ -223,12 +231,12 @@ fn choose_by_time(
         };
     };
     let (device_ms, host_ms, size) = estimate.reported();
-    let chosen = match hold.course(state, &estimate, arrays, rates) {
+    let chosen = match activation.course(state, &estimate, arrays, rates) {
         Course::Host => Err(Error::Together { device_ms, host_ms, size }),
         Course::Device if registry::cuda_started() && Device::has(&state.module) => Ok(estimate),
-        _ => choose_alone(scop, state, arrays, estimate, Some(hold)),
+        _ => choose_alone(scop, state, arrays, estimate, Some(activation)),
     };
-    hold.went(chosen.is_ok());
+    activation.went(chosen.is_ok());
     chosen.map(Some)
 }
 
@@ -238,18 +246,18 @@ fn choose_alone(
     state: &State,
     arrays: &[Array],
     estimate: Estimate,
-    hold: Option<&mut Hold>,
+    activation: Option<&mut Activation>,
 ) -> Result<Estimate> {
     let rates = registry::rates();
     let (device_ms, host_ms, size) = estimate.reported();
     let mut gain = estimate.gain();
     if gain <= 0.0 {
         let resident = estimate.gain_without_transfers();
-        if !hold.is_some_and(|hold| hold.worth_moving(resident, arrays, rates)) {
+        if !activation.is_some_and(|activation| activation.worth_moving(resident, arrays, rates)) {
             return Err(Error::NotWorthIt { device_ms, host_ms, size });
         }
         gain = resident;
-    } else if state.learned.is_doubtful(&estimate, hold.is_some()) {
+    } else if state.learned.is_doubtful(&estimate, activation.is_some()) {
         return Err(Error::Doubtful { device_ms, host_ms, size });
     }
     // Both count the gain.

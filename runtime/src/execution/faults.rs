@@ -70,12 +70,14 @@ impl Run<'_> {
     /// Copies what only the device has, and the launches may change, where the execution may turn out not to
     /// count.
     pub(super) fn save(&mut self) -> Result<()> {
-        let Some(hold) = self.hold.as_ref().filter(|_| self.arrays.iter().any(|a| a.host.is_fault())) else {
+        let Some(activation) =
+            self.activation.as_ref().filter(|_| self.arrays.iter().any(|a| a.host.is_fault()))
+        else {
             return Ok(());
         };
         for index in 0..self.arrays.len() {
             let Placed { host, device, .. } = self.arrays[index];
-            if self.arrays[index].is_held() && hold.endangers(&host) {
+            if self.arrays[index].is_held() && activation.endangers(&host) {
                 self.config.faults.check(Operation::Alloc)?;
                 let to = self.queue.allocate(host.bytes, host.start as u64)?;
                 self.arrays[index].saved = Some(to);

@@ -3,7 +3,7 @@
 //! Invariants:
 //!
 //! * host memory is only written in [`Run::end`], by results ([`crate::device::results`]), and by what an
-//!   execution displaces from a hold ([`crate::hold`]): results of earlier ones, complete since then;
+//!   execution displaces from a hold ([`crate::activation`]): results of earlier ones, complete since then;
 //! * host memory is written before everything has succeeded only where the original loop would write all of
 //!   it again ([`overlap`]);
 //! * results of arrays that are held stay on the device; an error of a launch that may have changed what only
@@ -34,6 +34,7 @@ use std::time::{Duration, Instant};
 
 pub use begin::begin;
 
+use crate::activation::Activation;
 use crate::base::abi::{Array, Kernel, Scop};
 use crate::base::caller::fatal;
 use crate::base::config::Config;
@@ -43,7 +44,6 @@ use crate::base::planted::unless;
 use crate::cost::{Estimate, inspections};
 use crate::device::results::{Back, lost};
 use crate::device::{NoQueue, Queue};
-use crate::hold::Hold;
 use crate::hosts::World;
 use crate::process::lines::ExecutionLine;
 use crate::process::nvtx::Range;
@@ -88,7 +88,7 @@ pub struct Run<'a> {
     world: Option<&'static World>,
     /// Where queue and held arrays come from, and go back to: of the thread that runs the execution, and of
     /// nobody else.
-    hold: Option<&'a mut Hold>,
+    activation: Option<&'a mut Activation>,
     arrays: Vec<Placed>,
     /// The first error; later operations are left out.
     error: Option<Error>,
@@ -244,7 +244,7 @@ impl Run<'_> {
         let brought = unsafe { self.hurry() }?;
         self.bytes_out = brought.iter().sum();
         let results = overlap::results(&self.arrays, &brought);
-        let waits = self.hold.as_mut().is_none_or(|hold| hold.awaits())
+        let waits = self.activation.as_mut().is_none_or(|activation| activation.awaits())
             || !results.is_empty()
             || self.bytes_out > 0
             || self.config.reports()
@@ -254,11 +254,11 @@ impl Run<'_> {
             let mut back = Back { config: self.config, scop: self.scop, queue: &mut *self.queue };
             // SAFETY: the caller's promise.
             self.bytes_out += unsafe { back.bring(&results) }?;
-        } else if self.hold.as_ref().is_some_and(|hold| hold.copying) {
+        } else if self.activation.as_ref().is_some_and(|activation| activation.copying) {
             unless("copies-read", || self.queue.await_copies())?;
         }
-        if let Some(hold) = &mut self.hold {
-            hold.copying = false;
+        if let Some(activation) = &mut self.activation {
+            activation.copying = false;
         }
         self.queue.returned();
         // SAFETY: the caller's promise.
@@ -271,10 +271,10 @@ impl Run<'_> {
         {
             let now = Instant::now();
             // In a hold other arrays may have to come back before there is room.
-            let since = if self.hold.is_some() { self.begun } else { self.ready };
+            let since = if self.activation.is_some() { self.begun } else { self.ready };
             let seconds = (now - since).as_secs_f64();
             state.learned.device_took(seconds, estimate, self.launches, registry::rates());
-            if self.hold.is_none() {
+            if self.activation.is_none() {
                 state.learned.device_took_in_all((now - self.start).as_secs_f64(), estimate.size());
             }
         }
@@ -289,19 +289,19 @@ impl Run<'_> {
     /// # Safety
     /// As for [`begin`].
     unsafe fn keep(&mut self) {
-        let Some(hold) = &mut self.hold else { return };
+        let Some(activation) = &mut self.activation else { return };
         let arrays: Vec<(Array, bool)> = self.arrays.iter().map(|p| (p.host, p.is_held())).collect();
         // SAFETY: the caller's promise.
-        if let Err(error) = unsafe { hold.keep(self.config, &mut *self.queue, self.scop, &arrays) } {
+        if let Err(error) = unsafe { activation.keep(self.config, &mut *self.queue, self.scop, &arrays) } {
             lost(self.scop, &error);
         }
-        hold.learn(&std::mem::take(&mut self.asked));
+        activation.learn(&std::mem::take(&mut self.asked));
     }
 
     /// Whether the launches may have changed what only the device has.
     fn endangers(&self) -> bool {
-        let Some(hold) = &self.hold else { return false };
-        self.arrays.iter().any(|placed| placed.is_held() && hold.endangers(&placed.host))
+        let Some(activation) = &self.activation else { return false };
+        self.arrays.iter().any(|placed| placed.is_held() && activation.endangers(&placed.host))
     }
 
     fn report(&mut self, late: Option<String>) {
@@ -325,7 +325,7 @@ impl Run<'_> {
 
 impl Drop for Run<'_> {
     fn drop(&mut self) {
-        if self.hold.is_none() {
+        if self.activation.is_none() {
             return;
         }
         let failed = matches!(self.stage, Stage::Launching | Stage::Restored);
@@ -349,9 +349,9 @@ impl Drop for Run<'_> {
         let restored = self.stage == Stage::Restored;
         let lost = |placed: &&Placed| placed.is_held() && !(restored && placed.saved.is_some());
         let held: Vec<Array> = self.arrays.iter().filter(lost).map(|p| p.host).collect();
-        if let Some(hold) = &mut self.hold {
-            hold.finish(self.config, &mut *queue, &held, failed);
-            hold.queue = Some(queue);
+        if let Some(activation) = &mut self.activation {
+            activation.finish(self.config, &mut *queue, &held, failed);
+            activation.queue = Some(queue);
         }
     }
 }

@@ -69,7 +69,7 @@ impl Run<'_> {
         let beside = self
             .arrays
             .iter()
-            .any(|placed| matches!(placed.home, Home::Beside | Home::Hold { shared: true }));
+            .any(|placed| matches!(placed.home, Home::Beside | Home::Activation { shared: true }));
         let wanted = match self.config.overlap {
             Overlap::Off => false,
             Overlap::Slices(_) => true,
@@ -130,10 +130,10 @@ impl Run<'_> {
         let behind = self.arrays.iter().any(Placed::waits);
         for part in parts {
             self.queue.neighbours(std::mem::replace(&mut self.beside.fetched, true), behind);
-            match (held, &mut self.hold) {
+            match (held, &mut self.activation) {
                 // SAFETY: the caller's promise; the array has a place in the hold.
-                (true, Some(hold)) => unsafe {
-                    hold.copy_in(&mut *self.queue, &host, device, part)?;
+                (true, Some(activation)) => unsafe {
+                    activation.copy_in(&mut *self.queue, &host, device, part)?;
                 },
                 // SAFETY: the caller's promise; the allocation has the range's size.
                 _ => unsafe {

@@ -26,7 +26,7 @@ pub(super) enum Home {
     /// The execution's.
     Own,
     /// The hold's, where it stays. `shared`: another array lies among its bytes.
-    Hold { shared: bool },
+    Activation { shared: bool },
     /// The execution's, with the contents of memory of the hold.
     Beside,
 }
@@ -88,7 +88,7 @@ impl Placed {
 
     /// Whether its memory is the hold's.
     pub(super) fn is_held(&self) -> bool {
-        matches!(self.home, Home::Hold { .. })
+        matches!(self.home, Home::Activation { .. })
     }
 
     /// Whether some of its copy is left to launches.
@@ -135,8 +135,8 @@ impl Run<'_> {
         state: &'static State,
     ) -> Result<()> {
         let run = self;
-        run.measured = estimate.is_some() && (run.hold.is_none() || state.learned.measures_held());
-        if run.measured && run.hold.is_some() {
+        run.measured = estimate.is_some() && (run.activation.is_none() || state.learned.measures_held());
+        if run.measured && run.activation.is_some() {
             // What earlier ones left to do is not this one's time.
             run.queue.synchronize()?;
         }
@@ -176,11 +176,11 @@ impl Run<'_> {
         }
         self.config.faults.check(Operation::Alloc)?;
         let scratch = host.flags & ARRAY_SCRATCH != 0;
-        if let (Some(hold), false) = (&mut self.hold, scratch) {
+        if let (Some(activation), false) = (&mut self.activation, scratch) {
             // SAFETY: the caller's promise.
-            match unsafe { hold.place(self.config, &mut *self.queue, &host) }? {
+            match unsafe { activation.place(self.config, &mut *self.queue, &host) }? {
                 Place::Entry { device, stale, window, shared } => {
-                    (placed.home, placed.device) = (Home::Hold { shared }, device);
+                    (placed.home, placed.device) = (Home::Activation { shared }, device);
                     (placed.stale, placed.window) = (CopyIn::Parts(stale), window);
                 }
                 Place::Beside => {
@@ -194,7 +194,7 @@ impl Run<'_> {
             placed.home = Home::Own;
             // What other threads may write in between can't be told from what the device left unchanged. What
             // stays in a hold gets ordinary memory; residents in its way have to know.
-            let whole = self.hold.is_none()
+            let whole = self.activation.is_none()
                 && !host.is_guarded()
                 && (host.out_range().is_none() || host.shape() == Shape::Dense);
             let own = scratch || host.is_fault() || placed.packed.is_some();
@@ -224,22 +224,22 @@ impl Run<'_> {
             return Ok(());
         }
         self.config.faults.check(Operation::Copy)?;
-        if let (Home::Beside, Some(hold)) = (home, &mut self.hold) {
+        if let (Home::Beside, Some(activation)) = (home, &mut self.activation) {
             if let Some(packed) = &self.arrays[index].packed {
                 // SAFETY: the caller's promise.
                 unsafe { packed.gather(host.span(), host.is_guarded(), self.config.copy_threads) }?;
             }
             // SAFETY: the caller's promise; the allocation has the range's size.
-            self.bytes_in += unsafe { hold.copy_beside(&mut *self.queue, &host, device) }?;
+            self.bytes_in += unsafe { activation.copy_beside(&mut *self.queue, &host, device) }?;
             return Ok(());
         }
         // SAFETY: the caller's promise.
         unsafe { self.pack(index) }?;
         let stale = self.arrays[index].stale.take(host.bytes);
-        if let (true, Some(hold)) = (held, &mut self.hold) {
+        if let (true, Some(activation)) = (held, &mut self.activation) {
             if let Some(rows) = window {
                 // SAFETY: the caller's promise.
-                unsafe { hold.copy_window(&mut *self.queue, &host, device, &rows) }?;
+                unsafe { activation.copy_window(&mut *self.queue, &host, device, &rows) }?;
                 self.bytes_in += rows.total();
             }
             if host.is_guarded() {
@@ -247,7 +247,8 @@ impl Run<'_> {
                     // It lives as long as the queue may read it.
                     let mut buffer = Snapshot::new(host.bytes)?;
                     // SAFETY: the caller's promise.
-                    let copied = unsafe { hold.copy_guarded(&mut *self.queue, &host, device, &mut buffer) };
+                    let copied =
+                        unsafe { activation.copy_guarded(&mut *self.queue, &host, device, &mut buffer) };
                     self.arrays[index].before = buffer;
                     self.bytes_in += copied?;
                 }
@@ -255,7 +256,7 @@ impl Run<'_> {
             }
             for part in stale {
                 // SAFETY: the caller's promise.
-                self.bytes_in += unsafe { hold.copy_in(&mut *self.queue, &host, device, part) }?;
+                self.bytes_in += unsafe { activation.copy_in(&mut *self.queue, &host, device, part) }?;
             }
             return Ok(());
         }
@@ -316,13 +317,17 @@ impl Run<'_> {
     /// An array that is not held is being copied in: the program may write to it as soon as the execution is
     /// over, and the driver reads memory that the program has pinned later than that.
     pub(super) fn copies_own(&mut self) {
-        if let Some(hold) = &mut self.hold {
-            hold.copying = true;
+        if let Some(activation) = &mut self.activation {
+            activation.copying = true;
         }
     }
 
     /// The execution's end waits for the copies so far, but not for what is queued behind them.
     pub(super) fn mark_copies(&mut self) -> Result<()> {
-        if self.hold.as_ref().is_some_and(|hold| hold.copying) { self.queue.mark_copies() } else { Ok(()) }
+        if self.activation.as_ref().is_some_and(|activation| activation.copying) {
+            self.queue.mark_copies()
+        } else {
+            Ok(())
+        }
     }
 }

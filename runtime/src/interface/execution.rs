@@ -4,13 +4,13 @@ use std::ffi::c_void;
 
 use super::guarded;
 use super::residency::frame;
+use crate::activation::Activation;
 use crate::base::abi::{Array, PartRange, Scop};
 use crate::base::caller::{Inside, fatal, set_errno};
 use crate::base::error;
 use crate::base::error::Error;
 use crate::execution;
 use crate::execution::{Run, late};
-use crate::hold::Hold;
 use crate::process::{is_unwatched, registry};
 
 /// `pollyrs_rt_begin`.
@@ -46,17 +46,17 @@ pub unsafe extern "C" fn pollyrs_rt_begin_held(
     let inside = Inside::enter();
     // SAFETY: a slot of the caller's that is NULL at first, used by one thread, and the frame's activation is
     // under way.
-    let hold = unsafe { slot.as_mut().map(|slot| frame(slot).hold()) };
+    let activation = unsafe { slot.as_mut().map(|slot| frame(slot).activation()) };
     drop(inside);
-    let hold = hold.filter(|_| registry::config().compare.is_none());
+    let activation = activation.filter(|_| registry::config().compare.is_none());
     // SAFETY: the caller's promise.
-    unsafe { start(hold, scop, work, arrays, n_arrays) }
+    unsafe { start(activation, scop, work, arrays, n_arrays) }
 }
 
 /// # Safety
 /// As the header says for both ways to begin.
 unsafe fn start(
-    hold: Option<&mut Hold>,
+    activation: Option<&mut Activation>,
     scop: *const Scop,
     work: f64,
     arrays: *const Array,
@@ -76,7 +76,7 @@ unsafe fn start(
             unsafe { std::slice::from_raw_parts(arrays, n_arrays as usize) }
         };
         // SAFETY: the caller's promise.
-        unsafe { execution::begin(registry::config(), scop, work, arrays, hold) }
+        unsafe { execution::begin(registry::config(), scop, work, arrays, activation) }
     });
     match begun {
         Ok(run) => Box::into_raw(run).cast(),

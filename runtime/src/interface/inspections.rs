@@ -3,10 +3,10 @@
 use std::ffi::c_void;
 
 use super::residency::with_frame;
+use crate::activation::asked;
 use crate::base::caller::Errno;
 use crate::base::error;
 use crate::cost::inspections;
-use crate::hold::asked;
 use crate::memory::row_table::{self, Rows};
 use crate::memory::{between, inspect};
 use crate::process::registry;
@@ -166,7 +166,7 @@ pub unsafe extern "C" fn pollyrs_rt_inspect_held(
         // SAFETY: the caller's promise.
         unsafe {
             with_frame(slot, None, |frame| {
-                found = Some(frame.hold().inspect(registry::config(), (part, question, mask), look));
+                found = Some(frame.activation().inspect(registry::config(), (part, question, mask), look));
             });
         }
     }

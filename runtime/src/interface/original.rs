@@ -84,7 +84,7 @@ pub unsafe extern "C" fn pollyrs_rt_host_begin_held(
 ) -> *mut c_void {
     // SAFETY: the caller's promise.
     unsafe {
-        with_frame(slot, None, |frame| frame.hold().let_go(registry::config(), abi::ALL, abi::ALL));
+        with_frame(slot, None, |frame| frame.activation().let_go(registry::config(), abi::ALL, abi::ALL));
         pollyrs_rt_host_begin(scop, reason)
     }
 }

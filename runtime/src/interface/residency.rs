@@ -3,9 +3,9 @@
 use std::ffi::c_void;
 
 use super::guarded;
+use crate::activation::frame::Frame;
 use crate::base::abi::ALL;
 use crate::base::caller::{Inside, fatal};
-use crate::hold::frame::Frame;
 use crate::process::registry;
 use crate::residency::Strip;
 
@@ -25,7 +25,8 @@ pub(super) unsafe fn frame(slot: &mut *mut c_void) -> &mut Frame {
 /// survived.
 ///
 /// `touched`: nothing is to be done where the hold ignores that the program touches these objects
-/// ([`crate::hold::Hold::ignores`]). Loops of the host may ask for each element, so this comes first.
+/// ([`crate::activation::Activation::ignores`]). Loops of the host may ask for each element, so this
+/// comes first.
 ///
 /// # Safety
 /// A slot of the caller's.
@@ -74,7 +75,7 @@ pub unsafe extern "C" fn pollyrs_rt_release(slot: *mut *mut c_void, read: u32, w
     // What is read lessens what was missed.
     let touched = Some(read | write);
     // SAFETY: the caller's promise.
-    unsafe { with_frame(slot, touched, |frame| frame.hold().release(registry::config(), read, write)) };
+    unsafe { with_frame(slot, touched, |frame| frame.activation().release(registry::config(), read, write)) };
 }
 
 /// `pollyrs_rt_access`.
@@ -95,8 +96,8 @@ pub unsafe extern "C" fn pollyrs_rt_access(
         with_frame(slot, Some(write), |frame| {
             let (config, strip) = (registry::config(), Strip::new(start.addr() as u64, bytes, step, times));
             match &strip {
-                Some(strip) => frame.hold().access(config, strip, write),
-                None => frame.hold().release(config, ALL, write),
+                Some(strip) => frame.activation().access(config, strip, write),
+                None => frame.activation().release(config, ALL, write),
             }
         });
     }
@@ -122,7 +123,7 @@ pub unsafe extern "C" fn pollyrs_rt_holds(slot: *mut *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pollyrs_rt_discard(slot: *mut *mut c_void, dead: u32) {
     // SAFETY: the caller's promise.
-    unsafe { with_frame(slot, None, |frame| frame.hold().discard(registry::config(), dead)) };
+    unsafe { with_frame(slot, None, |frame| frame.activation().discard(registry::config(), dead)) };
 }
 
 /// `pollyrs_rt_leave`.

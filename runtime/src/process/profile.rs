@@ -13,7 +13,7 @@
 //! ```
 //!
 //! A line with `"release":true` is about results that had stayed on the device and came back later
-//! ([`crate::hold`]).
+//! ([`crate::activation`]).
 //!
 //! `rank` is the process's number in a job whose processes share work ([`crate::hosts`]). Where several
 //! devices shared launches, `devices` says how many, and `bytes_between_devices` what moved between these.

@@ -1,4 +1,4 @@
-//! Which objects of which activation's memory may belong to ([`crate::hold::frame`]).
+//! Which objects of which activation's memory may belong to ([`crate::activation::frame`]).
 
 use crate::base::abi;
 

@@ -5,9 +5,9 @@
 //! other what they have. One byte that is believed to be where it is not is a wrong result far away.
 //!
 //! **Approach.** This module decides and keeps the books. It touches no memory and knows no device: a
-//! [`Carrier`] carries the copies out. The library runs it ([`crate::hold`]), and so does [`explore`], with
-//! bytes of a model in place of memory, in *all* sequences of events up to a depth, against a reference that
-//! copies everything around each execution.
+//! [`Carrier`] carries the copies out. The library runs it ([`crate::activation`]), and so does [`explore`],
+//! with bytes of a model in place of memory, in *all* sequences of events up to a depth, against a reference
+//! that copies everything around each execution.
 //!
 //! What the compiler promises, for an array marked `HELD`: between a SCoP and the next release that names the
 //! array's mask, this thread does not touch the array's memory, and does nothing that orders its accesses

@@ -1,4 +1,5 @@
-//! What the checked device remembers of memory that stays on the device between executions ([`crate::hold`]).
+//! What the checked device remembers of memory that stays on the device between executions
+//! ([`crate::activation`]).
 //!
 //! **Problem.** One execution leaves its results on the device, others use them, and they come back when the
 //! program wants them. A mistake of the bookkeeping, or of the compiler that has to say when the program

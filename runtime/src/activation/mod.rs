@@ -15,7 +15,7 @@
 //!   ([`crate::memory::mappings`]), before the execution begins;
 //! * results that are lost end the program.
 //!
-//! Functions that call each other may share a hold ([`crate::hold::frame`]).
+//! Functions that call each other may share a hold ([`crate::activation::frame`]).
 //!
 //! Example: `for (t..) { S1: B = f(A); S2: A = g(B); if (t % 10 == 0) print(A[0]); }`: A is copied in at the
 //! first S1, B never; at every tenth step A comes back, and stays valid on the device; B comes back at the
@@ -77,7 +77,7 @@ fn look<W: Copy>(
 
 /// See the module documentation.
 #[derive(Default)]
-pub struct Hold {
+pub struct Activation {
     residency: Residency<&'static Scop>,
     /// What was copied in of memory on the device, by its address.
     snapshots: BTreeMap<u64, Snapshot>,
@@ -100,7 +100,7 @@ pub struct Hold {
     episode: Option<Episode>,
 }
 
-impl Hold {
+impl Activation {
     /// The books, and what carries out what they say.
     ///
     /// # Safety
@@ -154,8 +154,8 @@ impl Hold {
         residency.place(&mut books, array)
     }
 
-    /// As [`Hold::copy_in`], of memory that may not be there, by way of a buffer of the range's size that
-    /// lives until the queue was waited for.
+    /// As [`Activation::copy_in`], of memory that may not be there, by way of a buffer of the range's size
+    /// that lives until the queue was waited for.
     ///
     /// # Errors
     /// [`Error::Unreadable`]; others of the queue.
@@ -244,8 +244,8 @@ impl Hold {
     /// loop: `b` stays in the hold as `out`, and each execution begins with a copy for `a`.
     ///
     /// # Safety
-    /// The array's range is readable; [`Hold::place`] said that it lies beside an entry, and those in the
-    /// hold are copied in.
+    /// The array's range is readable; [`Activation::place`] said that it lies beside an entry, and those in
+    /// the hold are copied in.
     pub unsafe fn copy_beside(&mut self, queue: &mut dyn Queue, array: &Array, device: u64) -> Result<u64> {
         let host = array.span();
         let filled = self.residency.beside(array).ok_or_else(|| Error::Internal("no place".into()))?;
@@ -412,7 +412,7 @@ impl Hold {
         }
     }
 
-    /// As [`Hold::release`], but the program itself does nothing.
+    /// As [`Activation::release`], but the program itself does nothing.
     ///
     /// # Safety
     /// What is dirty is writable.

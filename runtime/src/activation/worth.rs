@@ -1,6 +1,6 @@
 //! What an execution will have to move, and whether that pays, given what stays.
 
-use super::Hold;
+use super::Activation;
 use crate::base::abi::Array;
 use crate::cost::{Moves, Rates};
 use crate::residency::{Dirty, Missing, needs_snapshot};
@@ -8,7 +8,7 @@ use crate::residency::{Dirty, Missing, needs_snapshot};
 /// Of so many executions one is waited for.
 const AWAITED_EVERY: u64 = 16;
 
-impl Hold {
+impl Activation {
     /// What an array will have to move, as far as that can be told before the execution.
     pub fn moves(&self, array: &Array) -> Moves {
         let plain = Moves::of(array);
@@ -92,7 +92,7 @@ mod tests {
             row_stride: [0; 3],
         };
         (0..40).find(|_| {
-            let mut hold = Hold::default();
+            let mut activation = Activation::default();
             let loads = (0..16).any(|k| {
                 let size = n - k * n / 16;
                 let work = (size * size) as f64;
@@ -106,23 +106,23 @@ mod tests {
                     on_host(seconds, Size { work, moved: 0.0 });
                     return false;
                 }
-                let moves = arrays.each_ref().map(|array| hold.moves(array));
+                let moves = arrays.each_ref().map(|array| activation.moves(array));
                 let estimate = learned.estimate(work, moves, 1, &rates);
-                let course = hold.course(state, &estimate, &arrays, &rates);
+                let course = activation.course(state, &estimate, &arrays, &rates);
                 let (alone, shared) = (estimate.gain(), estimate.gain_without_transfers());
                 let gain = match alone > 0.0 {
                     true => Some(alone).filter(|_| !learned.is_doubtful(&estimate, true)),
-                    false => Some(shared).filter(|&gain| hold.worth_moving(gain, &arrays, &rates)),
+                    false => Some(shared).filter(|&gain| activation.worth_moving(gain, &arrays, &rates)),
                 };
                 let pays = |gain| learned.worth_loading(&estimate, gain, 0.5e-3);
                 if course != Course::Host && gain.is_some_and(pays) {
                     return true;
                 }
-                hold.went(false);
+                activation.went(false);
                 on_host(estimate.host, estimate.size());
                 false
             });
-            hold.end_episode();
+            activation.end_episode();
             loads
         })
     }

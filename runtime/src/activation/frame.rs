@@ -16,25 +16,25 @@
 //!
 //! A slot of the program is NULL or points to a [`Frame`].
 
+use crate::activation::Activation;
 use crate::base::abi;
 use crate::base::config::Config;
-use crate::hold::Hold;
 
 /// An activation's part in a hold. The outermost one, of depth 0, owns it.
 pub struct Frame {
-    hold: *mut Hold,
+    activation: *mut Activation,
     depth: usize,
 }
 
 impl Frame {
     /// A new hold.
     pub fn outermost() -> Frame {
-        Frame { hold: Box::into_raw(Box::default()), depth: 0 }
+        Frame { activation: Box::into_raw(Box::default()), depth: 0 }
     }
 
     /// For an activation that this one calls.
     pub fn inner(&self) -> Frame {
-        Frame { hold: self.hold, depth: self.depth + 1 }
+        Frame { activation: self.activation, depth: self.depth + 1 }
     }
 
     /// Whether anything may be on the device.
@@ -43,28 +43,28 @@ impl Frame {
     /// As for [`Frame::hold`].
     pub unsafe fn holds(&self) -> bool {
         // SAFETY: the caller's promise.
-        unsafe { (*self.hold).holds() }
+        unsafe { (*self.activation).holds() }
     }
 
-    /// [`Hold::ignores`].
+    /// [`Activation::ignores`].
     ///
     /// # Safety
     /// As for [`Frame::hold`].
     #[inline]
     pub unsafe fn ignores(&self, write: u32) -> bool {
         // SAFETY: the caller's promise.
-        unsafe { (*self.hold).ignores(write) }
+        unsafe { (*self.activation).ignores(write) }
     }
 
     /// The hold, as this activation sees it.
     ///
     /// # Safety
     /// The activation of the outermost frame is not over, and no other reference to the hold is in use.
-    pub unsafe fn hold(&mut self) -> &mut Hold {
+    pub unsafe fn activation(&mut self) -> &mut Activation {
         // SAFETY: the caller's promise; frames live as long as their activations, inner ones end first.
-        let hold = unsafe { &mut *self.hold };
-        hold.turn_to(self.depth);
-        hold
+        let activation = unsafe { &mut *self.activation };
+        activation.turn_to(self.depth);
+        activation
     }
 
     /// Nothing stays, for none of the activations.
@@ -73,12 +73,12 @@ impl Frame {
     /// As for [`Frame::hold`]; what is dirty is writable.
     pub unsafe fn leave(mut self, config: &'static Config) {
         // SAFETY: the caller's promise.
-        unsafe { self.hold().let_go(config, abi::ALL, abi::ALL) };
+        unsafe { self.activation().let_go(config, abi::ALL, abi::ALL) };
         if self.depth == 0 {
             // SAFETY: as above.
-            unsafe { self.hold() }.end_episode();
+            unsafe { self.activation() }.end_episode();
             // SAFETY: made by `outermost`, and inner frames are over.
-            drop(unsafe { Box::from_raw(self.hold) });
+            drop(unsafe { Box::from_raw(self.activation) });
         }
     }
 
@@ -93,6 +93,6 @@ impl Frame {
             return unsafe { self.leave(config) };
         }
         // SAFETY: the caller's promise.
-        unsafe { self.hold().hand_over(config, known) };
+        unsafe { self.activation().hand_over(config, known) };
     }
 }

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use super::Hold;
+use super::Activation;
 use crate::base::abi::Array;
 use crate::base::size::Size;
 use crate::cost::{Course, Estimate, FREE, Finished, Moves, Plan, Rates};
@@ -41,7 +41,7 @@ impl Episode {
     }
 }
 
-impl Hold {
+impl Activation {
     /// What an execution is to do, for the sake of those that it belongs to.
     pub fn course(
         &mut self,
@@ -139,41 +139,43 @@ mod tests {
             row_stride: [0; 3],
         };
         let state: &'static State = Box::leak(Box::default());
-        let mut hold = Hold::default();
-        let estimate = |hold: &Hold, mask| state.learned.estimate(1e6, [hold.moves(&array(mask))], 1, &rates);
-        let run = |hold: &mut Hold, mask: u32, on_device: bool| {
-            let estimate = estimate(hold, mask);
-            let course = hold.course(state, &estimate, &[array(mask)], &rates);
-            hold.went(on_device);
+        let mut activation = Activation::default();
+        let estimate = |activation: &Activation, mask| {
+            state.learned.estimate(1e6, [activation.moves(&array(mask))], 1, &rates)
+        };
+        let run = |activation: &mut Activation, mask: u32, on_device: bool| {
+            let estimate = estimate(activation, mask);
+            let course = activation.course(state, &estimate, &[array(mask)], &rates);
+            activation.went(on_device);
             course
         };
         let first = Size { work: 1e6, moved: rates.transfer(8_000_000) };
         let episodes = &state.learned.episodes;
         // What it touched is objects 1 and 2; a write of another, or a read, changes nothing.
         for mask in [0b01, 0b10] {
-            assert_eq!(run(&mut hold, mask, false), Course::Mixed);
-            hold.written_to(0b100);
-            hold.written_to(0);
+            assert_eq!(run(&mut activation, mask, false), Course::Mixed);
+            activation.written_to(0b100);
+            activation.written_to(0);
         }
-        let ignored: Vec<u32> = (0..8).filter(|write| hold.ignores(*write)).collect();
+        let ignored: Vec<u32> = (0..8).filter(|write| activation.ignores(*write)).collect();
         assert_eq!(ignored, [0, 0b100]);
         assert_eq!(episodes.plan(first).work, 0.0);
-        hold.written_to(0b10);
-        assert!(hold.episode.is_none() && hold.ignores(u32::MAX));
+        activation.written_to(0b10);
+        assert!(activation.episode.is_none() && activation.ignores(u32::MAX));
         assert_eq!(episodes.plan(first).work, 2e6);
         // Three of them ran on the host, which is known then.
         for _ in 0..2 {
-            run(&mut hold, 0b01, false);
-            run(&mut hold, 0b01, false);
-            hold.end_episode();
+            run(&mut activation, 0b01, false);
+            run(&mut activation, 0b01, false);
+            activation.end_episode();
         }
         assert_eq!(episodes.plan(first), Plan { course: Course::Host, work: 2e6 });
         // A third execution is more than those had.
-        let courses: Vec<Course> = (0..3).map(|_| run(&mut hold, 0b01, false)).collect();
+        let courses: Vec<Course> = (0..3).map(|_| run(&mut activation, 0b01, false)).collect();
         assert_eq!(courses, [Course::Host, Course::Host, Course::Mixed]);
         // In a caller any write counts.
-        hold.episode.as_mut().unwrap().foreign();
-        hold.written_to(0b1000);
-        assert!(hold.episode.is_none());
+        activation.episode.as_mut().unwrap().foreign();
+        activation.written_to(0b1000);
+        assert!(activation.episode.is_none());
     }
 }
