@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::choice::{self, Decision, Plan, Request};
 use super::placed::Placed;
-use super::{Run, Stage, divided, overlap, ranks};
+use super::{Counts, Fixed, Learning, Run, Stage, Times, divided, overlap, ranks};
 use crate::activation::{Activation, asked};
 use crate::base::abi::{ARRAY_HELD, Array, Scop};
 use crate::base::config::{Config, DeviceChoice};
@@ -57,27 +57,18 @@ pub unsafe fn begin<'a>(
         (None, None) => return Err(Error::Internal("no queue".into())),
     };
     let mut run = Box::new(Run {
-        config,
-        scop,
+        fixed: Fixed { config, scop, world, work },
+        times: Times { start, begun: start, ready: start },
+        counts: Counts::default(),
+        learning: Learning { chosen: None, measured: false, asked },
         queue,
-        world,
         activation,
         arrays: arrays.iter().copied().map(Placed::nowhere).collect(),
         error: None,
-        start,
-        ready: start,
-        chosen: None,
-        measured: false,
-        begun: start,
-        work,
         beside: overlap::Beside::default(),
         stage: Stage::Placing,
-        launches: 0,
-        bytes_in: 0,
-        bytes_out: 0,
         slots: Vec::new(),
         parts: divided::Parts::default(),
-        asked,
         progress: config.verbose.then(|| Progress::since(start)),
         _range: Range::open(|| profile::title(scop)),
     });

@@ -39,8 +39,8 @@ impl Run<'_> {
             if let Some(at) = (0..before.len()).filter(outside).find(|&at| before[at] != after[at]) {
                 fatal(&format!(
                     "{} changed array {} at byte {at}, outside of the range it is said to write, {offset} to {end}",
-                    self.scop.name(),
-                    self.scop.array_name(index)
+                    self.fixed.scop.name(),
+                    self.fixed.scop.array_name(index)
                 ));
             }
         }
@@ -99,8 +99,8 @@ impl Run<'_> {
             if let Some(at) = (0..then.len()).find(|&at| then[at] != now[at]) {
                 fatal(&format!(
                     "{} changed array {} at byte {}, which was said to be done",
-                    self.scop.name(),
-                    self.scop.array_name(index),
+                    self.fixed.scop.name(),
+                    self.fixed.scop.array_name(index),
                     offset + at as u64
                 ));
             }

@@ -21,7 +21,7 @@ impl Run<'_> {
             let mut copy = Snapshot::new(bytes)?;
             guarded::copy(&mut copy, place)?;
             let element = placed.host.element_bytes.max(1);
-            let array = self.scop.array_name(index).into_owned();
+            let array = self.fixed.scop.array_name(index).into_owned();
             let first = (offset as i64 - placed.host.bias) / i64::from(element);
             arrays.push((placed, Written { array, element: element as usize, first, place, bytes: copy }));
         }
@@ -41,12 +41,12 @@ impl Run<'_> {
                 }
             })
             .collect();
-        let mut back = Back { config: self.config, scop: self.scop, queue: &mut *self.queue };
+        let mut back = Back { config: self.fixed.config, scop: self.fixed.scop, queue: &mut *self.queue };
         // SAFETY: the places are ours, as long as the ranges.
         unsafe { back.bring(&results) }?;
         let results =
             Results { device: self.queue.label(), arrays: arrays.into_iter().map(|(_, w)| w).collect() };
-        compare::keep(self.scop, results);
+        compare::keep(self.fixed.scop, results);
         Ok(())
     }
 }

@@ -43,7 +43,9 @@ impl Run<'_> {
     /// its work.
     fn pays(&self) -> bool {
         let bytes = self.arrays.iter().fold(0u64, |sum, placed| sum.saturating_add(placed.host.bytes));
-        self.queue.always_shares() || bytes >= SHARED_BYTES || self.work * INSTANCE_SECONDS >= SHARED_SECONDS
+        self.queue.always_shares()
+            || bytes >= SHARED_BYTES
+            || self.fixed.work * INSTANCE_SECONDS >= SHARED_SECONDS
     }
 
     /// The next part of the launch that [`Run::n_parts`] was asked about.
@@ -53,7 +55,8 @@ impl Run<'_> {
     pub unsafe fn part(&mut self, blocks: u64, scalars: *const u64, ranges: &[PartRange]) -> Result<()> {
         // SAFETY: the caller's promise.
         unsafe { self.note_part(self.parts.kernel, blocks, scalars) };
-        let Some(kernel) = self.scop.kernels().get(self.parts.kernel).filter(|_| self.error.is_none()) else {
+        let Some(kernel) = self.fixed.scop.kernels().get(self.parts.kernel).filter(|_| self.error.is_none())
+        else {
             return Ok(());
         };
         // SAFETY: the caller's promise.
@@ -87,20 +90,20 @@ impl Run<'_> {
 
     unsafe fn try_launch_parts(&mut self) -> Result<()> {
         let Parts { kernel, parts } = std::mem::take(&mut self.parts);
-        if self.scop.kernels().get(kernel).is_none() {
+        if self.fixed.scop.kernels().get(kernel).is_none() {
             return Err(Error::Descriptor(format!("no kernel {kernel}")));
         }
         // SAFETY: as for a launch of all blocks.
         unsafe { self.prepare(kernel, |_| u64::MAX) }?;
         self.meet()?;
-        self.config.faults.check(Operation::Launch)?;
+        self.fixed.config.faults.check(Operation::Launch)?;
         self.check_patience()?;
         self.stage = Stage::Launching;
         // SAFETY: the caller's promise; the slots are laid out as the header describes.
         unsafe { self.queue.launch_parts(kernel, &parts) }?;
-        self.launches += parts.len() as u64;
+        self.counts.launches += parts.len() as u64;
         if let Some(progress) = &mut self.progress {
-            progress.tell(self.scop, self.launches);
+            progress.tell(self.fixed.scop, self.counts.launches);
         }
         Ok(())
     }

@@ -78,7 +78,7 @@ impl Run<'_> {
         for index in 0..self.arrays.len() {
             let Placed { host, device, .. } = self.arrays[index];
             if self.arrays[index].is_held() && activation.endangers(&host) {
-                self.config.faults.check(Operation::Alloc)?;
+                self.fixed.config.faults.check(Operation::Alloc)?;
                 let to = self.queue.allocate(host.bytes, host.start as u64)?;
                 self.arrays[index].saved = Some(to);
                 // SAFETY: two allocations of the array's size.

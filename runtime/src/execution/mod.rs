@@ -79,42 +79,63 @@ struct Chosen {
     setups: u64,
 }
 
-/// An execution on a device.
-pub struct Run<'a> {
+/// What is the same all along.
+struct Fixed {
     config: &'static Config,
     scop: &'static Scop,
-    queue: Box<dyn Queue>,
     /// Ranks that share it.
     world: Option<&'static World>,
+    /// Statement instances.
+    work: f64,
+}
+
+/// When it began.
+struct Times {
+    start: Instant,
+    /// Before it makes room.
+    begun: Instant,
+    /// After driver, code and memory are there.
+    ready: Instant,
+}
+
+/// What was done.
+#[derive(Default)]
+struct Counts {
+    launches: u64,
+    bytes_in: u64,
+    bytes_out: u64,
+}
+
+/// What later choices are made from.
+struct Learning {
+    /// Where the settings leave the choice to the estimate.
+    chosen: Option<Chosen>,
+    /// Its time is learnt from.
+    measured: bool,
+    /// What was inspected for it.
+    asked: Vec<Found>,
+}
+
+/// An execution on a device.
+pub struct Run<'a> {
+    fixed: Fixed,
+    times: Times,
+    counts: Counts,
+    learning: Learning,
+    queue: Box<dyn Queue>,
     /// Where queue and held arrays come from, and go back to: of the thread that runs the execution, and of
     /// nobody else.
     activation: Option<&'a mut Activation>,
     arrays: Vec<Placed>,
     /// The first error; later operations are left out.
     error: Option<Error>,
-    start: Instant,
-    /// After driver, code and memory are there.
-    ready: Instant,
-    /// Where the settings leave the choice to the estimate.
-    chosen: Option<Chosen>,
-    /// Its time is learnt from.
-    measured: bool,
-    /// Before it makes room.
-    begun: Instant,
-    /// Statement instances.
-    work: f64,
     /// Copies and slices beside others.
     beside: overlap::Beside,
     stage: Stage,
-    launches: u64,
-    bytes_in: u64,
-    bytes_out: u64,
     /// Argument slots, reused by each launch.
     slots: Vec<u64>,
     /// What is known so far of a launch that several devices share.
     parts: divided::Parts,
-    /// What was inspected for it.
-    asked: Vec<Found>,
     /// What is told of a long one.
     progress: Option<Progress>,
     /// Closed when all else is over.
@@ -142,10 +163,10 @@ impl Run<'_> {
     }
 
     unsafe fn try_launch(&mut self, index: u32, blocks: u64, scalars: *const u64, part: Part) -> Result<()> {
-        let Some(kernel) = self.scop.kernels().get(index as usize) else {
+        let Some(kernel) = self.fixed.scop.kernels().get(index as usize) else {
             return Err(Error::Descriptor(format!("no kernel {index}")));
         };
-        self.config.faults.check(Operation::Launch)?;
+        self.fixed.config.faults.check(Operation::Launch)?;
         self.check_patience()?;
         // SAFETY: the caller's promise.
         unsafe { self.fill_slots(kernel, scalars) };
@@ -158,9 +179,9 @@ impl Run<'_> {
                 Part::All => self.queue.launch(index as usize, blocks, &self.slots),
             }
         }?;
-        self.launches += 1;
+        self.counts.launches += 1;
         if let Some(progress) = &mut self.progress {
-            progress.tell(self.scop, self.launches);
+            progress.tell(self.fixed.scop, self.counts.launches);
         }
         Ok(())
     }
@@ -182,17 +203,19 @@ impl Run<'_> {
 
     /// Gives up an execution that takes far longer than the original loop would.
     fn check_patience(&self) -> Result<()> {
-        let Some(chosen) = self.chosen.as_ref().filter(|_| self.world.is_none()) else { return Ok(()) };
+        let Some(chosen) = self.learning.chosen.as_ref().filter(|_| self.fixed.world.is_none()) else {
+            return Ok(());
+        };
         // What only the device has can't be given up.
         if self.stage == Stage::Launching && self.endangers() {
             return Ok(());
         }
-        let taken = self.ready.elapsed();
+        let taken = self.times.ready.elapsed();
         if taken <= Duration::from_secs_f64(chosen.estimate.patience()) {
             return Ok(());
         }
         let seconds = taken.as_secs_f64();
-        chosen.state.learned.given_up(seconds, chosen.estimate, self.launches, registry::rates());
+        chosen.state.learned.given_up(seconds, chosen.estimate, self.counts.launches, registry::rates());
         let (host, size) = (chosen.estimate.host, chosen.estimate.size());
         Err(Error::GivenUp { after_ms: seconds * 1e3, host_ms: host * 1e3, size })
     }
@@ -213,9 +236,9 @@ impl Run<'_> {
     /// # Safety
     /// The arrays' written ranges are writable.
     pub unsafe fn end(mut self) -> Result<Option<c_int>> {
-        let failed = self.error.take().or(self.config.faults.check(Operation::Sync).err());
-        if let Some(world) = self.world {
-            ranks::agree(world, "the end of an execution", self.scop, failed.is_none())
+        let failed = self.error.take().or(self.fixed.config.faults.check(Operation::Sync).err());
+        if let Some(world) = self.fixed.world {
+            ranks::agree(world, "the end of an execution", self.fixed.scop, failed.is_none())
                 .map_err(|error| failed.clone().unwrap_or(error))?;
         }
         if let Some(error) = failed {
@@ -224,36 +247,36 @@ impl Run<'_> {
         // SAFETY: the caller's promise.
         unsafe { self.fetch_all() }?;
         self.queue.submit()?;
-        if self.config.check.any() {
+        if self.fixed.config.check.any() {
             self.queue.synchronize()?;
             self.queue.check();
         }
-        if self.config.check.copies {
+        if self.fixed.config.check.copies {
             self.check_claims()?;
             // SAFETY: the caller's promise.
             unsafe { self.check_unwritten() }?;
         }
         // SAFETY: the caller's promise.
         let errno = unsafe { self.check_faults() }?;
-        if self.config.compare.is_some() {
+        if self.fixed.config.compare.is_some() {
             // SAFETY: the caller's promise.
             unsafe { self.keep_apart() }?;
             return Err(Error::Compared);
         }
         // SAFETY: the caller's promise.
         let brought = unsafe { self.hurry() }?;
-        self.bytes_out = brought.iter().sum();
+        self.counts.bytes_out = brought.iter().sum();
         let results = overlap::results(&self.arrays, &brought);
         let waits = self.activation.as_mut().is_none_or(|activation| activation.awaits())
             || !results.is_empty()
-            || self.bytes_out > 0
-            || self.config.reports()
-            || self.measured;
+            || self.counts.bytes_out > 0
+            || self.fixed.config.reports()
+            || self.learning.measured;
         if waits {
             let _range = Range::open(|| "to the host".into());
-            let mut back = Back { config: self.config, scop: self.scop, queue: &mut *self.queue };
+            let mut back = Back { config: self.fixed.config, scop: self.fixed.scop, queue: &mut *self.queue };
             // SAFETY: the caller's promise.
-            self.bytes_out += unsafe { back.bring(&results) }?;
+            self.counts.bytes_out += unsafe { back.bring(&results) }?;
         } else if self.activation.as_ref().is_some_and(|activation| activation.copying) {
             unless("copies-read", || self.queue.await_copies())?;
         }
@@ -264,21 +287,21 @@ impl Run<'_> {
         // SAFETY: the caller's promise.
         unsafe { self.keep() };
         self.stage = Stage::Over;
-        let late = late::took(self.scop, self.ready.elapsed().as_secs_f64());
-        if let Some(Chosen { state, estimate, setups }) = self.chosen.take()
+        let late = late::took(self.fixed.scop, self.times.ready.elapsed().as_secs_f64());
+        if let Some(Chosen { state, estimate, setups }) = self.learning.chosen.take()
             && setups == self.queue.setups()
-            && self.measured
+            && self.learning.measured
         {
             let now = Instant::now();
             // In a hold other arrays may have to come back before there is room.
-            let since = if self.activation.is_some() { self.begun } else { self.ready };
+            let since = if self.activation.is_some() { self.times.begun } else { self.times.ready };
             let seconds = (now - since).as_secs_f64();
-            state.learned.device_took(seconds, estimate, self.launches, registry::rates());
+            state.learned.device_took(seconds, estimate, self.counts.launches, registry::rates());
             if self.activation.is_none() {
-                state.learned.device_took_in_all((now - self.start).as_secs_f64(), estimate.size());
+                state.learned.device_took_in_all((now - self.times.start).as_secs_f64(), estimate.size());
             }
         }
-        if self.config.reports() {
+        if self.fixed.config.reports() {
             self.report(late);
         }
         Ok(errno)
@@ -291,11 +314,12 @@ impl Run<'_> {
     unsafe fn keep(&mut self) {
         let Some(activation) = &mut self.activation else { return };
         let arrays: Vec<(Array, bool)> = self.arrays.iter().map(|p| (p.host, p.is_held())).collect();
+        let Fixed { config, scop, .. } = self.fixed;
         // SAFETY: the caller's promise.
-        if let Err(error) = unsafe { activation.keep(self.config, &mut *self.queue, self.scop, &arrays) } {
-            lost(self.scop, &error);
+        if let Err(error) = unsafe { activation.keep(config, &mut *self.queue, scop, &arrays) } {
+            lost(scop, &error);
         }
-        activation.learn(&std::mem::take(&mut self.asked));
+        activation.learn(&std::mem::take(&mut self.learning.asked));
     }
 
     /// Whether the launches may have changed what only the device has.
@@ -307,19 +331,19 @@ impl Run<'_> {
     fn report(&mut self, late: Option<String>) {
         let line = ExecutionLine {
             device: self.queue.label().into(),
-            kernels: self.launches,
+            kernels: self.counts.launches,
             kernel_ms: self.queue.kernel_ms(),
-            setup_ms: (self.ready - self.start).as_secs_f64() * 1e3,
+            setup_ms: (self.times.ready - self.times.start).as_secs_f64() * 1e3,
             inspect_ms: inspections::take_ms(),
-            total_ms: self.start.elapsed().as_secs_f64() * 1e3,
-            bytes_to_device: self.bytes_in,
-            bytes_to_host: self.bytes_out,
+            total_ms: self.times.start.elapsed().as_secs_f64() * 1e3,
+            bytes_to_device: self.counts.bytes_in,
+            bytes_to_host: self.counts.bytes_out,
             devices: if self.queue.divided().0 > 0 { self.queue.devices() } else { 1 },
             bytes_between_devices: self.queue.divided().1,
             late,
-            ..ExecutionLine::of(self.scop, self.start)
+            ..ExecutionLine::of(self.fixed.scop, self.times.start)
         };
-        profile::report(self.config, &line);
+        profile::report(self.fixed.config, &line);
     }
 }
 
@@ -330,7 +354,7 @@ impl Drop for Run<'_> {
         }
         let failed = matches!(self.stage, Stage::Launching | Stage::Restored);
         if self.stage == Stage::Launching && self.endangers() {
-            fatal(&format!("{}: a failure left arrays half changed on the device", self.scop.name()));
+            fatal(&format!("{}: a failure left arrays half changed on the device", self.fixed.scop.name()));
         }
         let mut queue = std::mem::replace(&mut self.queue, Box::new(NoQueue));
         if self.beside.forked {
@@ -350,7 +374,7 @@ impl Drop for Run<'_> {
         let lost = |placed: &&Placed| placed.is_held() && !(restored && placed.saved.is_some());
         let held: Vec<Array> = self.arrays.iter().filter(lost).map(|p| p.host).collect();
         if let Some(activation) = &mut self.activation {
-            activation.finish(self.config, &mut *queue, &held, failed);
+            activation.finish(self.fixed.config, &mut *queue, &held, failed);
             activation.queue = Some(queue);
         }
     }

@@ -70,7 +70,7 @@ impl Run<'_> {
             .arrays
             .iter()
             .any(|placed| matches!(placed.home, Home::Beside | Home::Activation { shared: true }));
-        let wanted = match self.config.overlap {
+        let wanted = match self.fixed.config.overlap {
             Overlap::Off => false,
             Overlap::Slices(_) => true,
             Overlap::Auto => {
@@ -81,13 +81,13 @@ impl Run<'_> {
             }
         };
         // A copy that fails once launches have begun must not cost what only the device has.
-        wanted && !beside && !self.config.resident && !self.endangers()
+        wanted && !beside && !self.fixed.config.resident && !self.endangers()
     }
 
     /// The number of slices by the time of the kernels: with k of them all but a k-th of it overlaps with
     /// copies, for k - 1 times the costs.
     fn best(&self) -> u64 {
-        (self.work * INSTANCE_SECONDS / SLICE_SECONDS).sqrt() as u64
+        (self.fixed.work * INSTANCE_SECONDS / SLICE_SECONDS).sqrt() as u64
     }
 
     /// Leaves an array's copy to the launch that needs it. False: it is to be copied now.
@@ -126,7 +126,7 @@ impl Run<'_> {
         if parts.is_empty() {
             return Ok(false);
         }
-        self.config.faults.check(Operation::Copy)?;
+        self.fixed.config.faults.check(Operation::Copy)?;
         let behind = self.arrays.iter().any(Placed::waits);
         for part in parts {
             self.queue.neighbours(std::mem::replace(&mut self.beside.fetched, true), behind);
@@ -142,7 +142,7 @@ impl Run<'_> {
                     self.queue.copy_in(device + part.0, from, part.1)?;
                 },
             }
-            self.bytes_in += part.1;
+            self.counts.bytes_in += part.1;
         }
         self.mark_copies()?;
         Ok(true)
@@ -157,7 +157,7 @@ impl Run<'_> {
         if !self.beside.deferred {
             return Ok(());
         }
-        let Some(kernel) = self.scop.kernels().get(kernel) else { return Ok(()) };
+        let Some(kernel) = self.fixed.scop.kernels().get(kernel) else { return Ok(()) };
         for &array in kernel.array_index() {
             // SAFETY: the caller's promise.
             unsafe { self.fetch(array as usize, needed(array as usize)) }?;
@@ -199,8 +199,8 @@ impl Run<'_> {
     /// How many slices a launch of so many units is worth; 1: it goes as a whole.
     pub fn slices(&mut self, kernel: u32, units: u64) -> u64 {
         self.beside.first = true;
-        let Some(kernel) = self.scop.kernels().get(kernel as usize) else { return 1 };
-        let wanted = match self.config.overlap {
+        let Some(kernel) = self.fixed.scop.kernels().get(kernel as usize) else { return 1 };
+        let wanted = match self.fixed.config.overlap {
             _ if self.error.is_some() => 1,
             Overlap::Off => 1,
             Overlap::Slices(n) => n,
@@ -230,12 +230,12 @@ impl Run<'_> {
             let start = placed.host.start as u64;
             other == index || start >= from + bytes || start + placed.host.bytes <= from
         };
-        let wanted = match self.config.overlap {
+        let wanted = match self.fixed.config.overlap {
             Overlap::Off => false,
             Overlap::Slices(_) => true,
-            Overlap::Auto => self.queue.overlaps() && bytes > self.config.staging_bytes,
+            Overlap::Auto => self.queue.overlaps() && bytes > self.fixed.config.staging_bytes,
         };
-        let hurries = wanted && plain && !self.config.resident;
+        let hurries = wanted && plain && !self.fixed.config.resident;
         (hurries && self.arrays.iter().enumerate().all(apart)).then_some(bytes)
     }
 
@@ -268,7 +268,7 @@ impl Run<'_> {
                 self.try_launch(kernel, blocks, scalars, Part::Slice { first })?;
             }
             self.beside.done.push(done.to_vec());
-            if self.config.check.copies { self.note_claims(of) } else { Ok(()) }
+            if self.fixed.config.check.copies { self.note_claims(of) } else { Ok(()) }
         })();
         if let Err(error) = launched {
             self.fail(error);
@@ -314,7 +314,7 @@ impl Run<'_> {
         if hurried.is_empty() {
             return Ok(brought);
         }
-        let least = if self.config.overlap == Overlap::Auto { RESULT_BYTES } else { 1 };
+        let least = if self.fixed.config.overlap == Overlap::Auto { RESULT_BYTES } else { 1 };
         for slice in 0..slices {
             self.queue.follow(slice)?;
             if slice + 1 < slices && self.queue.is_over(slice + 1) {
@@ -328,8 +328,8 @@ impl Run<'_> {
                 if part < least {
                     continue;
                 }
-                self.config.faults.check(Operation::Copy)?;
-                self.config.faults.check(Operation::CopyOut)?;
+                self.fixed.config.faults.check(Operation::Copy)?;
+                self.fixed.config.faults.check(Operation::CopyOut)?;
                 let at = offset + brought[index];
                 let to = host.start.cast::<u8>().wrapping_add(at as usize);
                 // SAFETY: the caller's promise; no launch touches these bytes any more, and copies here wait

@@ -135,12 +135,13 @@ impl Run<'_> {
         state: &'static State,
     ) -> Result<()> {
         let run = self;
-        run.measured = estimate.is_some() && (run.activation.is_none() || state.learned.measures_held());
-        if run.measured && run.activation.is_some() {
+        run.learning.measured =
+            estimate.is_some() && (run.activation.is_none() || state.learned.measures_held());
+        if run.learning.measured && run.activation.is_some() {
             // What earlier ones left to do is not this one's time.
             run.queue.synchronize()?;
         }
-        run.begun = Instant::now();
+        run.times.begun = Instant::now();
         // All allocations before the first copy: the likeliest failure comes first.
         let arrays: Vec<Array> = run.arrays.iter().map(|placed| placed.host).collect();
         let order = written_first(&arrays);
@@ -148,10 +149,10 @@ impl Run<'_> {
             // SAFETY: the caller's promise.
             unsafe { run.place(index) }?;
         }
-        run.ready = Instant::now();
+        run.times.ready = Instant::now();
         let copying = Range::open(|| "to the device".into());
         let setups = run.queue.setups();
-        run.chosen = estimate.map(|estimate| Chosen { state, estimate, setups });
+        run.learning.chosen = estimate.map(|estimate| Chosen { state, estimate, setups });
         let may_defer = run.may_defer();
         for index in order {
             if !(may_defer && run.defer(index)) {
@@ -174,11 +175,11 @@ impl Run<'_> {
         if host.bytes == 0 {
             return Ok(());
         }
-        self.config.faults.check(Operation::Alloc)?;
+        self.fixed.config.faults.check(Operation::Alloc)?;
         let scratch = host.flags & ARRAY_SCRATCH != 0;
         if let (Some(activation), false) = (&mut self.activation, scratch) {
             // SAFETY: the caller's promise.
-            match unsafe { activation.place(self.config, &mut *self.queue, &host) }? {
+            match unsafe { activation.place(self.fixed.config, &mut *self.queue, &host) }? {
                 Place::Entry { device, stale, window, shared } => {
                     (placed.home, placed.device) = (Home::Activation { shared }, device);
                     (placed.stale, placed.window) = (CopyIn::Parts(stale), window);
@@ -223,14 +224,14 @@ impl Run<'_> {
         if !(host.copied_in() || held && host.needs_values()) {
             return Ok(());
         }
-        self.config.faults.check(Operation::Copy)?;
+        self.fixed.config.faults.check(Operation::Copy)?;
         if let (Home::Beside, Some(activation)) = (home, &mut self.activation) {
             if let Some(packed) = &self.arrays[index].packed {
                 // SAFETY: the caller's promise.
-                unsafe { packed.gather(host.span(), host.is_guarded(), self.config.copy_threads) }?;
+                unsafe { packed.gather(host.span(), host.is_guarded(), self.fixed.config.copy_threads) }?;
             }
             // SAFETY: the caller's promise; the allocation has the range's size.
-            self.bytes_in += unsafe { activation.copy_beside(&mut *self.queue, &host, device) }?;
+            self.counts.bytes_in += unsafe { activation.copy_beside(&mut *self.queue, &host, device) }?;
             return Ok(());
         }
         // SAFETY: the caller's promise.
@@ -240,7 +241,7 @@ impl Run<'_> {
             if let Some(rows) = window {
                 // SAFETY: the caller's promise.
                 unsafe { activation.copy_window(&mut *self.queue, &host, device, &rows) }?;
-                self.bytes_in += rows.total();
+                self.counts.bytes_in += rows.total();
             }
             if host.is_guarded() {
                 if !stale.is_empty() {
@@ -250,13 +251,13 @@ impl Run<'_> {
                     let copied =
                         unsafe { activation.copy_guarded(&mut *self.queue, &host, device, &mut buffer) };
                     self.arrays[index].before = buffer;
-                    self.bytes_in += copied?;
+                    self.counts.bytes_in += copied?;
                 }
                 return Ok(());
             }
             for part in stale {
                 // SAFETY: the caller's promise.
-                self.bytes_in += unsafe { activation.copy_in(&mut *self.queue, &host, device, part) }?;
+                self.counts.bytes_in += unsafe { activation.copy_in(&mut *self.queue, &host, device, part) }?;
             }
             return Ok(());
         }
@@ -265,7 +266,7 @@ impl Run<'_> {
         if let Some(rows) = window {
             // SAFETY: the caller's promise; the allocation has the range's size.
             unsafe { self.queue.copy_rows_in(device, from, &rows) }?;
-            self.bytes_in += rows.total();
+            self.counts.bytes_in += rows.total();
             return Ok(());
         }
         if host.is_guarded() {
@@ -288,7 +289,7 @@ impl Run<'_> {
         for (offset, bytes) in stale {
             // SAFETY: the caller's promise; the allocation has the range's size.
             unsafe { self.queue.copy_in(device + offset, from.add(offset as usize), bytes) }?;
-            self.bytes_in += bytes;
+            self.counts.bytes_in += bytes;
         }
         Ok(())
     }
@@ -309,7 +310,7 @@ impl Run<'_> {
         for (offset, bytes) in wanted {
             let part = (start + offset, start + offset + bytes);
             // SAFETY: the caller's promise.
-            unsafe { packed.gather(part, host.is_guarded(), self.config.copy_threads) }?;
+            unsafe { packed.gather(part, host.is_guarded(), self.fixed.config.copy_threads) }?;
         }
         Ok(())
     }

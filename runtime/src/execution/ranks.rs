@@ -66,7 +66,7 @@ pub(super) fn agree(world: &World, what: &str, scop: &Scop, able: bool) -> Resul
 impl Run<'_> {
     /// A launch of the first device alone.
     pub(super) fn note_launch(&self, kernel: usize, blocks: u64) {
-        if let Some(world) = self.world {
+        if let Some(world) = self.fixed.world {
             world.note([kernel as u64, blocks]);
         }
     }
@@ -77,8 +77,8 @@ impl Run<'_> {
     /// # Safety
     /// As for [`Run::part`].
     pub(super) unsafe fn note_part(&self, kernel: usize, blocks: u64, scalars: *const u64) {
-        let Some(world) = self.world else { return };
-        let slots = self.scop.kernels().get(kernel).map_or(0, |kernel| kernel.n_scalars as usize);
+        let Some(world) = self.fixed.world else { return };
+        let slots = self.fixed.scop.kernels().get(kernel).map_or(0, |kernel| kernel.n_scalars as usize);
         self.note_launch(kernel, blocks);
         // SAFETY: the caller's promise.
         world.note((0..slots).map(|slot| unsafe { scalars.add(slot).read() }));
