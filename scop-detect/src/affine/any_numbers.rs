@@ -12,8 +12,8 @@
 //! parameters, and nothing that is proved or checked depends on it.
 
 use crate::affine::scev_affine::Affine;
-use crate::base::builder::Builder;
 use crate::base::builder::scaled;
+use crate::base::builder::{Builder, Given};
 use crate::base::fail::Stop;
 use crate::base::found::WIDE_BOUND;
 use crate::base::ir::{self, Op, Value};
@@ -45,7 +45,7 @@ impl Builder<'_> {
 
     /// Whether nothing bounds `e`, which is made of a number that may be any.
     fn may_be_any(&mut self, e: &ScevExpr) -> bool {
-        self.is_wide(e) && self.is_scrambled(e)
+        self.given.is_wide(e) && self.is_scrambled(e)
     }
 
     fn is_scrambled(&mut self, e: &ScevExpr) -> bool {
@@ -54,7 +54,7 @@ impl Builder<'_> {
         }
         let huge = |o: &ScevExpr| matches!(o.kind, ScevKind::Constant(c) if is_multiplier(c, e.bits));
         let found = match &e.kind {
-            ScevKind::Unknown(v) => self.is_any_number(*v),
+            ScevKind::Unknown(v) => self.given.is_any_number(*v),
             ScevKind::Add(ops) => match self.remainder(ops) {
                 Some(_) => false,
                 None => ops.iter().any(|o| huge(o) || self.is_scrambled(o)),
@@ -67,31 +67,9 @@ impl Builder<'_> {
         found
     }
 
-    /// Whether its range says less of a number than a parameter has to keep.
-    fn is_wide(&self, e: &ScevExpr) -> bool {
-        let (least, most) = self.given.an.signed_range(e.handle);
-        match e.bits {
-            64 => least < -WIDE_BOUND || most > WIDE_BOUND,
-            32 => least < i64::from(i32::MIN / 2) && most > i64::from(i32::MAX / 2),
-            _ => false,
-        }
-    }
-
     /// Whether a number that may be any is in `e`.
     fn contains_any(&mut self, e: &ScevExpr) -> bool {
         self.is_scrambled(e) || e.operands().into_iter().any(|o| self.contains_any(o))
-    }
-
-    /// A value that is made or used as only random numbers, hashes and sets of bits are, or of which all uses
-    /// want a part.
-    fn is_any_number(&self, v: Value) -> bool {
-        if !matches!(ir::int_bits(v), Some(32 | 64)) || self.defined_inside(v) {
-            return false;
-        }
-        let uses = ir::uses(v);
-        scrambles(v)
-            || uses.iter().any(|(u, _)| scrambles(*u))
-            || (!uses.is_empty() && uses.iter().all(|(u, _)| divides(*u, v)))
     }
 
     /// The remainder of a number that may be any that is in a sum, and how often. (Its type may be a wider
@@ -103,8 +81,8 @@ impl Builder<'_> {
             // A number of 32 bits is no parameter as a product, either.
             let narrow = matches!(divisor, Divisor::Value(_)) && self.is_scrambled(extended(dividend));
             // What no loop changes is a place in a ring, or what is left of a size.
-            let settled = matches!(divisor, Divisor::Value(_)) && self.is_invariant(dividend);
-            if !(narrow || settled || self.may_be_any(dividend)) || !self.is_invariant(o) {
+            let settled = matches!(divisor, Divisor::Value(_)) && self.given.is_invariant(dividend);
+            if !(narrow || settled || self.may_be_any(dividend)) || !self.given.is_invariant(o) {
                 continue;
             }
             let by = i64::try_from(-times).ok().filter(|by| *by != 0)?;
@@ -140,7 +118,7 @@ impl Builder<'_> {
                     && !matches!(n.kind, ScevKind::Constant(_)))
             });
             let Some(ScevExpr { kind: ScevKind::UDiv(x, n), handle, .. }) = quotient else { continue };
-            if n.bits != 64 || !self.is_scrambled(extended(x)) || !self.is_invariant(o) {
+            if n.bits != 64 || !self.is_scrambled(extended(x)) || !self.given.is_invariant(o) {
                 continue;
             }
             let product = self.given.an.product(&[n.handle, *handle]);
@@ -189,7 +167,7 @@ impl Builder<'_> {
             && (found.remainder.bits == e.bits || e.bits > 1 && fits());
         let parameter = self.taken_param(&found)?;
         let parameter = self.param_aff(parameter, place.space()?)?;
-        let mut sum = self.scale(parameter, i128::from(found.by))?;
+        let mut sum = self.given.scale(parameter, i128::from(found.by))?;
         for o in &found.rest {
             sum = sum.add(self.congruent(o, place)?.pwa)?;
         }
@@ -201,6 +179,30 @@ impl Builder<'_> {
         let Some(found) = self.taken_terms(e) else { return Ok(None) };
         let parameter = Polynomial::param(self.taken_param(&found)?);
         Ok(Some((parameter.scale(i128::from(found.by)), found.rest)))
+    }
+}
+
+impl Given<'_> {
+    /// Whether its range says less of a number than a parameter has to keep.
+    fn is_wide(&self, e: &ScevExpr) -> bool {
+        let (least, most) = self.an.signed_range(e.handle);
+        match e.bits {
+            64 => least < -WIDE_BOUND || most > WIDE_BOUND,
+            32 => least < i64::from(i32::MIN / 2) && most > i64::from(i32::MAX / 2),
+            _ => false,
+        }
+    }
+
+    /// A value that is made or used as only random numbers, hashes and sets of bits are, or of which all uses
+    /// want a part.
+    fn is_any_number(&self, v: Value) -> bool {
+        if !matches!(ir::int_bits(v), Some(32 | 64)) || self.defined_inside(v) {
+            return false;
+        }
+        let uses = ir::uses(v);
+        scrambles(v)
+            || uses.iter().any(|(u, _)| scrambles(*u))
+            || (!uses.is_empty() && uses.iter().all(|(u, _)| divides(*u, v)))
     }
 }
 

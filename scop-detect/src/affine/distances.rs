@@ -62,7 +62,7 @@ impl Builder<'_> {
         l: LoopId,
         place: &Place,
     ) -> Result<Option<PwAff>, Stop> {
-        let Some(Below { first, step, end, unsigned, .. }) = self.below(exiting, l) else {
+        let Some(Below { first, step, end, unsigned, .. }) = self.given.below(exiting, l) else {
             return Ok(None);
         };
         let ScevKind::Constant(by @ 1..=MAX_STEP) = step.kind else { return Ok(None) };

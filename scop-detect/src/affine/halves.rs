@@ -11,11 +11,11 @@
 //! down by so many bits as the program says, stands for none of its own: each part is a parameter. Other
 //! truncations stay congruent to what they are taken of, such as `(int) n`.
 
-use crate::base::builder::Builder;
+use crate::base::builder::Given;
 use crate::base::ir::{self, Op, Value};
 use pollyrs_llvm_shim::{ScevExpr, ScevKind};
 
-impl Builder<'_> {
+impl Given<'_> {
     /// The parameter that `e` is: a part of a number that holds several. `None` for other expressions.
     pub(crate) fn part(&self, e: &ScevExpr) -> Option<ScevExpr> {
         let taken = match &e.kind {
@@ -37,7 +37,7 @@ impl Builder<'_> {
         let narrowed = ir::uses(v).into_iter().map(|(user, _)| user).find(|user| {
             ir::opcode(*user) == Some(Op::LLVMTrunc) && ir::int_bits(*user) == Some(e.bits + 1)
         })?;
-        Some(self.given.an.scev(narrowed, None))
+        Some(self.an.scev(narrowed, None))
     }
 }
 

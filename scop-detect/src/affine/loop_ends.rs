@@ -1,6 +1,6 @@
 //! How the test at the end of a loop is read.
 
-use crate::base::builder::Builder;
+use crate::base::builder::Given;
 use crate::base::ir::{self, Block, Op, Pred, Value};
 use pollyrs_llvm_shim::{LoopId, ScevExpr, ScevKind};
 
@@ -15,7 +15,7 @@ pub(crate) struct Below {
     pub unsigned: bool,
 }
 
-impl Builder<'_> {
+impl Given<'_> {
     /// The comparison at the end of `exiting`, and the predicate with which it keeps the loop going. It may
     /// be one that an inner loop makes as well, handed on by PHI nodes, which scalar evolution does not look
     /// through.
@@ -30,7 +30,7 @@ impl Builder<'_> {
             return None;
         }
         let predicate = ir::icmp_predicate(test);
-        if self.given.an.loops()[l.0].blocks.contains(&yes) {
+        if self.an.loops()[l.0].blocks.contains(&yes) {
             return Some((test, predicate));
         }
         Some((test, inverse(predicate)?))
@@ -46,7 +46,7 @@ impl Builder<'_> {
             Pred::LLVMIntUGT => (false, true),
             _ => return None,
         };
-        let side = |i| self.given.an.scev(ir::operand(test, i), Some(l));
+        let side = |i| self.an.scev(ir::operand(test, i), Some(l));
         let (counter, end) = if left { (side(0), side(1)) } else { (side(1), side(0)) };
         let ScevExpr { kind: ScevKind::AddRec { loop_id, operands }, bits, .. } = counter else {
             return None;

@@ -5,6 +5,7 @@ pub(crate) mod distances;
 pub(crate) mod halves;
 pub(crate) mod loop_ends;
 pub(crate) mod pitches;
+pub(crate) mod polynomials;
 pub(crate) mod ranges;
 pub(crate) mod remainders;
 pub(crate) mod scev_affine;

@@ -11,7 +11,7 @@
 //! step are not. Which stride is that of the first dimension the order in the descriptor tells. An element
 //! that has members, or two parts as a complex number, is as long as what is touched of one element.
 
-use crate::base::builder::Builder;
+use crate::base::builder::{Builder, Given};
 use crate::base::fail::{Fail, Stop};
 use crate::base::ir::{self, Op, Value};
 use crate::base::place::Place;
@@ -58,7 +58,9 @@ impl Builder<'_> {
         }
         let mut at = Vec::new();
         for p in strides {
-            let Some((descriptor, offset)) = self.loaded_from(&self.params[p].scev) else { return Ok(()) };
+            let Some((descriptor, offset)) = self.given.loaded_from(&self.params[p].scev) else {
+                return Ok(());
+            };
             at.push((offset, descriptor, p));
         }
         at.sort_unstable();
@@ -69,7 +71,7 @@ impl Builder<'_> {
         }
         let display = self.params[p].display.clone();
         let note = format!("elements lie side by side: the stride in {display} is their size");
-        let place = self.before_region(None)?;
+        let place = self.given.before_region(None)?;
         let equal = self
             .param_aff(p, place.space()?)?
             .eq_set(isl::PwAff::constant_on(place.space()?, bytes as i64)?)?;
@@ -86,34 +88,6 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The place in memory that a parameter was loaded from before the region: an address and a distance in
-    /// bytes.
-    fn loaded_from(&self, e: &ScevExpr) -> Option<(ScevHandle, i64)> {
-        let ScevKind::Unknown(mut v) = e.kind else { return None };
-        // A load under a condition.
-        if ir::opcode(v) == Some(Op::LLVMPHI) {
-            let mut values =
-                ir::incoming(v).into_iter().map(|(x, _)| x).filter(|x| !ir::is_null_or_undef(*x));
-            v = values.next()?;
-            if values.next().is_some() {
-                return None;
-            }
-        }
-        if ir::opcode(v) != Some(Op::LLVMLoad) {
-            return None;
-        }
-        let address = self.given.an.scev(ir::address(v)?, None);
-        match &address.kind {
-            ScevKind::Add(terms) => match &terms[..] {
-                [ScevExpr { kind: ScevKind::Constant(c), .. }, base] => {
-                    Some((base.handle, i64::try_from(*c).ok()?))
-                }
-                _ => None,
-            },
-            _ => Some((address.handle, 0)),
-        }
-    }
-
     /// `x >> s` of a sum of products, where the condition above makes the rounding exact.
     pub fn polynomial_shift(
         &mut self,
@@ -127,7 +101,7 @@ impl Builder<'_> {
         let (Err(Stop::Blocker(_)), Some(shift)) = (&affine, shift) else {
             return self.affine_polynomial(e, place, quasi);
         };
-        let x = self.given.an.scev(ir::operand(v, 0), self.scope(v, place));
+        let x = self.given.an.scev(ir::operand(v, 0), self.given.scope(v, place));
         let before = quasi.len();
         let p = self.polynomial(&x, place, quasi)?;
         if quasi.len() > before {
@@ -166,7 +140,7 @@ impl Builder<'_> {
             let quotient = self.given.an.quotient(entry.scev.handle, divisor);
             let Ok(q) = self.param(&quotient) else { continue };
             let note = format!("{} is a multiple of {factor} bytes", entry.display);
-            let place = self.before_region(None)?;
+            let place = self.given.before_region(None)?;
             let elements =
                 self.param_aff(q, place.space()?)?.scale(isl::Val::int(&self.given.ctx, factor as i64)?)?;
             let same = self.param_aff(p, place.space()?)?.eq_set(elements)?.params()?;
@@ -177,6 +151,36 @@ impl Builder<'_> {
             }
         }
         Ok(())
+    }
+}
+
+impl Given<'_> {
+    /// The place in memory that a parameter was loaded from before the region: an address and a distance in
+    /// bytes.
+    fn loaded_from(&self, e: &ScevExpr) -> Option<(ScevHandle, i64)> {
+        let ScevKind::Unknown(mut v) = e.kind else { return None };
+        // A load under a condition.
+        if ir::opcode(v) == Some(Op::LLVMPHI) {
+            let mut values =
+                ir::incoming(v).into_iter().map(|(x, _)| x).filter(|x| !ir::is_null_or_undef(*x));
+            v = values.next()?;
+            if values.next().is_some() {
+                return None;
+            }
+        }
+        if ir::opcode(v) != Some(Op::LLVMLoad) {
+            return None;
+        }
+        let address = self.an.scev(ir::address(v)?, None);
+        match &address.kind {
+            ScevKind::Add(terms) => match &terms[..] {
+                [ScevExpr { kind: ScevKind::Constant(c), .. }, base] => {
+                    Some((base.handle, i64::try_from(*c).ok()?))
+                }
+                _ => None,
+            },
+            _ => Some((address.handle, 0)),
+        }
     }
 }
 

@@ -13,7 +13,7 @@
 //! with `q = -n` in the last row, it is `i + q` that stays above -2, not `q`; in `(t % 3) * n`, which is
 //! `t * n + q * -3n` with `q = t / 3`, it is `t - 3 q`.
 
-use crate::base::builder::Builder;
+use crate::base::builder::{Assumptions, Builder};
 use crate::base::fail::{Stop, value_location};
 use crate::base::found::KnownRange;
 use crate::base::ir;
@@ -196,7 +196,7 @@ impl Builder<'_> {
         if quasi.is_empty() {
             self.memo.known_ranges.push(found);
         }
-        Ok(range.map_or(Ok(()), |range| self.add_range(range))?)
+        Ok(range.map_or(Ok(()), |range| self.assumed.add_range(range))?)
     }
 
     /// Whether the range of such a sum was found before; what it needs is assumed then.
@@ -211,7 +211,7 @@ impl Builder<'_> {
             }
             if let Some(range) = &r.range {
                 let range = ProductRange { offsets: (offset, offset), ..range.clone() };
-                self.add_range(range)?;
+                self.assumed.add_range(range)?;
                 return Ok(true);
             }
         }
@@ -235,28 +235,6 @@ impl Builder<'_> {
             sum.push((number, factors));
         }
         Some(Ok(sum))
-    }
-
-    /// One range serves for all that differ in their offset only.
-    fn add_range(&mut self, new: ProductRange) -> isl::Result<()> {
-        let mut like = None;
-        for (at, r) in self.assumed.products.iter().enumerate() {
-            if is_like(r, &new)? {
-                like = Some(at);
-                break;
-            }
-        }
-        match like.map(|at| &mut self.assumed.products[at]) {
-            Some(known) => {
-                if !known.executed.plain_is_equal(&new.executed)? {
-                    known.executed = known.executed.clone().union(new.executed)?.coalesce()?;
-                }
-                known.offsets.0 = known.offsets.0.min(new.offsets.0);
-                known.offsets.1 = known.offsets.1.max(new.offsets.1);
-            }
-            None => self.assumed.products.push(new),
-        }
-        Ok(())
     }
 
     /// Assumes bounds under which the product terms of `p` stay inside the type of `x`.
@@ -313,7 +291,33 @@ impl Builder<'_> {
             }
         })
     }
+}
 
+impl Assumptions {
+    /// One range serves for all that differ in their offset only.
+    fn add_range(&mut self, new: ProductRange) -> isl::Result<()> {
+        let mut like = None;
+        for (at, r) in self.products.iter().enumerate() {
+            if is_like(r, &new)? {
+                like = Some(at);
+                break;
+            }
+        }
+        match like.map(|at| &mut self.products[at]) {
+            Some(known) => {
+                if !known.executed.plain_is_equal(&new.executed)? {
+                    known.executed = known.executed.clone().union(new.executed)?.coalesce()?;
+                }
+                known.offsets.0 = known.offsets.0.min(new.offsets.0);
+                known.offsets.1 = known.offsets.1.max(new.offsets.1);
+            }
+            None => self.products.push(new),
+        }
+        Ok(())
+    }
+}
+
+impl Builder<'_> {
     /// The source's name of what counts the iterations of a loop.
     pub fn counter_name(&self, l: LoopId) -> Option<String> {
         let header = self.given.an.loops().get(l.0)?.header;

@@ -14,7 +14,7 @@
 //! or there are none: a remainder such as `i % n` for any `i` would need a condition that rarely holds.
 
 use crate::affine::scev_affine::Affine;
-use crate::base::builder::Builder;
+use crate::base::builder::{Builder, Given};
 use crate::base::fail::Stop;
 use crate::base::found::Uncovered;
 use crate::base::place::Place;
@@ -32,7 +32,7 @@ impl Builder<'_> {
     fn multiples(&mut self, x: &PwAff, n: &PwAff, place: &Place) -> Result<Option<Vec<(Set, i64)>>, Stop> {
         let known = place.domain.clone().intersect_params(self.context.clone())?;
         let known = known.intersect_params(self.assumed.set.clone())?;
-        let found = self.multiples_on(&known, x, n, place)?;
+        let found = self.given.multiples_on(&known, x, n, place)?;
         // What no counter is part of is no place in a ring, but a size, such as `width / heads`: a parameter
         // of a smaller region.
         let counters = place.space()?.dim(DimType::Set)?;
@@ -47,7 +47,8 @@ impl Builder<'_> {
         for p in self.params_of(x)?.difference(&in_n).filter(|p| !bounds.contains(p)) {
             let first = self.param_aff(*p, place.space()?)?;
             let inside = first.clone().nonneg_set()?.intersect(first.lt_set(n.clone())?)?;
-            if let Some(cases) = self.multiples_on(&known.clone().intersect(inside.clone())?, x, n, place)?
+            if let Some(cases) =
+                self.given.multiples_on(&known.clone().intersect(inside.clone())?, x, n, place)?
                 && !cases.is_empty()
             {
                 let note = format!("{} is less than what it is taken modulo", self.params[*p].display);
@@ -61,7 +62,8 @@ impl Builder<'_> {
         for p in self.involved(&place.domain)?.into_iter().filter(|p| !in_x.contains(p) && !in_n.contains(p))
         {
             let inside = self.param_aff(p, place.space()?)?.le_set(n.clone())?;
-            if let Some(cases) = self.multiples_on(&known.clone().intersect(inside.clone())?, x, n, place)?
+            if let Some(cases) =
+                self.given.multiples_on(&known.clone().intersect(inside.clone())?, x, n, place)?
                 && cases.len() > 1
             {
                 let note = format!("{} is at most the divisor of a remainder", self.params[p].display);
@@ -85,34 +87,6 @@ impl Builder<'_> {
             }
         }
         Ok(found)
-    }
-
-    /// [`Builder::multiples`] of the points of `known`.
-    fn multiples_on(
-        &self,
-        known: &Set,
-        x: &PwAff,
-        n: &PwAff,
-        place: &Place,
-    ) -> isl::Result<Option<Vec<(Set, i64)>>> {
-        let zero = PwAff::constant_on(place.space()?, 0)?;
-        let mut left = known.clone();
-        let mut cases = Vec::new();
-        let positive = n.clone().gt_set(zero)?;
-        let times = |k: i64| n.clone().scale(Val::int(&self.given.ctx, k)?);
-        for k in [0].into_iter().chain((1..=MAX_MULTIPLE).flat_map(|k| [k, -k])) {
-            if left.is_empty()? {
-                break;
-            }
-            let above = if k > 0 { x.clone().ge_set(times(k)?)? } else { x.clone().gt_set(times(k - 1)?)? };
-            let below = if k < 0 { x.clone().le_set(times(k)?)? } else { x.clone().lt_set(times(k + 1)?)? };
-            let part = positive.clone().intersect(above)?.intersect(below)?;
-            if !part.is_disjoint(known)? {
-                left = left.subtract(part.clone())?;
-                cases.push((part.gist(known.clone())?, k));
-            }
-        }
-        Ok(left.is_empty()?.then_some(cases))
     }
 
     /// `x / n` and `x % n` for signed numbers, `y * (x / n)` with a factor.
@@ -154,7 +128,7 @@ impl Builder<'_> {
         remainder: bool,
         place: &Place,
     ) -> Result<Option<PwAff>, Stop> {
-        if !self.is_invariant(n) {
+        if !self.given.is_invariant(n) {
             return Ok(None);
         }
         let (x, n) = (self.exact(x, place)?, self.exact(n, place)?);
@@ -177,7 +151,7 @@ impl Builder<'_> {
         let ScevKind::UDiv(x, n) = &quotient.kind else { return Ok(None) };
         // A quotient that does not change, times something else than the divisor: a size, such as that of
         // each of `n` heads.
-        if self.is_invariant(quotient) && !multiple_of(other, n) {
+        if self.given.is_invariant(quotient) && !multiple_of(other, n) {
             return Ok(None);
         }
         let y = self.congruent(other, place)?.pwa;
@@ -186,6 +160,36 @@ impl Builder<'_> {
         let value = |k: i64| y.clone().scale(Val::int(&ctx, k)?);
         let product = self.by_cases(&x, &n, place, value)?;
         Ok(product.map(|pwa| Affine { pwa, exact: false }))
+    }
+}
+
+impl Given<'_> {
+    /// [`Builder::multiples`] of the points of `known`.
+    fn multiples_on(
+        &self,
+        known: &Set,
+        x: &PwAff,
+        n: &PwAff,
+        place: &Place,
+    ) -> isl::Result<Option<Vec<(Set, i64)>>> {
+        let zero = PwAff::constant_on(place.space()?, 0)?;
+        let mut left = known.clone();
+        let mut cases = Vec::new();
+        let positive = n.clone().gt_set(zero)?;
+        let times = |k: i64| n.clone().scale(Val::int(&self.ctx, k)?);
+        for k in [0].into_iter().chain((1..=MAX_MULTIPLE).flat_map(|k| [k, -k])) {
+            if left.is_empty()? {
+                break;
+            }
+            let above = if k > 0 { x.clone().ge_set(times(k)?)? } else { x.clone().gt_set(times(k - 1)?)? };
+            let below = if k < 0 { x.clone().le_set(times(k)?)? } else { x.clone().lt_set(times(k + 1)?)? };
+            let part = positive.clone().intersect(above)?.intersect(below)?;
+            if !part.is_disjoint(known)? {
+                left = left.subtract(part.clone())?;
+                cases.push((part.gist(known.clone())?, k));
+            }
+        }
+        Ok(left.is_empty()?.then_some(cases))
     }
 }
 

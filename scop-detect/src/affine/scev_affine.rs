@@ -12,14 +12,12 @@
 //! **Example.** `zext i32 n to i64` in the domain `[n] -> { [i] : 0 <= i < n }` is `n` without an assumption:
 //! the domain has no point where `n < 0`. Outside the loop the assumption `n >= 0` would be recorded.
 
-use crate::affine::remainders::is_remainder;
-use crate::base::builder::{Builder, power_of};
+use crate::base::builder::{Builder, Given};
 use crate::base::fail::Stop;
-use crate::base::found::KnownSize;
 use crate::base::ir::{self, Op, comes_back};
+use crate::base::naming::power_of;
 use crate::base::place::Place;
 use isl::{Aff, DimType, LocalSpace, PwAff, Set, Val};
-use pollyrs_delinearize::Polynomial;
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{LoopId, ScevExpr, ScevKind};
 use pollyrs_scop::AssumptionKind;
@@ -33,18 +31,12 @@ pub(crate) struct Affine {
 /// Functions with more pieces make every later step expensive; none of interest has them.
 const MAX_PIECES: u32 = 24;
 
-/// Places, and what is known there, for which the polynomial of a value is remembered.
-const MAX_SIZES: usize = 8;
-
-/// Longer polynomials are not spelled out in messages.
-const MAX_TERMS_SHOWN: usize = 4;
-
 /// Said of a variable that is no counter, such as `m` of `if (c) out[m++] = x`.
 const TAKEN_OVER: &str = ", which each iteration takes over from the one before";
 
 impl Builder<'_> {
     fn blocked<T>(&self, e: &ScevExpr) -> Result<T, Stop> {
-        let culprit = self.culprit(e).unwrap_or_else(|| e.clone());
+        let culprit = self.given.culprit(e).unwrap_or_else(|| e.clone());
         let mut text = self.describe(&culprit);
         if let ScevKind::Unknown(v) = &culprit.kind
             && ir::opcode(*v) == Some(ir::Op::LLVMPHI)
@@ -54,14 +46,6 @@ impl Builder<'_> {
             text.push_str(TAKEN_OVER);
         }
         Err(Stop::Blocker(text))
-    }
-
-    /// The part of a non-affine expression that is to blame.
-    fn culprit(&self, e: &ScevExpr) -> Option<ScevExpr> {
-        match &e.kind {
-            ScevKind::Unknown(v) if self.defined_inside(*v) => Some(e.clone()),
-            _ => e.operands().into_iter().find_map(|o| self.culprit(o)),
-        }
     }
 
     pub fn constant(&self, v: i128, place: &Place) -> Result<PwAff, Stop> {
@@ -88,13 +72,13 @@ impl Builder<'_> {
         if let Some(d) = place.value_dim(e) {
             return Ok(Affine { pwa: self.dim(d, place)?, exact: true });
         }
-        if self.is_invariant(e) && holds_pointer(e) {
+        if self.given.is_invariant(e) && holds_pointer(e) {
             return self.param_value(e, place);
         }
-        if let Some(part) = self.part(e) {
+        if let Some(part) = self.given.part(e) {
             return self.param_value(&part, place);
         }
-        if self.is_invariant(e) && self.is_part(e) {
+        if self.given.is_invariant(e) && self.is_part(e) {
             return self.param_value(e, place);
         }
         if let Some(sum) = self.sum_with_taken(e, place)? {
@@ -102,7 +86,7 @@ impl Builder<'_> {
         }
         match &e.kind {
             ScevKind::Constant(c) => Ok(Affine { pwa: self.constant(*c, place)?, exact: true }),
-            ScevKind::Unknown(v) if self.defined_inside(*v) => self.instruction(*v, e, place),
+            ScevKind::Unknown(v) if self.given.defined_inside(*v) => self.instruction(*v, e, place),
             ScevKind::Unknown(_) => self.param_value(e, place),
             ScevKind::Add(ops) => {
                 let mut sum = self.constant(0, place)?;
@@ -127,17 +111,17 @@ impl Builder<'_> {
                 if rest.len() == 2
                     && let Some(x) = self.times_quotient(&rest, place)?
                 {
-                    return Ok(Affine { pwa: self.scale(x.pwa, factor)?, exact: false });
+                    return Ok(Affine { pwa: self.given.scale(x.pwa, factor)?, exact: false });
                 }
                 let [one] = rest[..] else {
-                    return if self.is_invariant(e) {
+                    return if self.given.is_invariant(e) {
                         self.param_value(e, place)
                     } else {
                         self.blocked_product(e)
                     };
                 };
                 let x = self.congruent(one, place)?;
-                Ok(Affine { pwa: self.scale(x.pwa, factor)?, exact: e.nsw && x.exact })
+                Ok(Affine { pwa: self.given.scale(x.pwa, factor)?, exact: e.nsw && x.exact })
             }
             ScevKind::AddRec { loop_id, operands } => self.recurrence(*loop_id, operands, e, place),
             ScevKind::SignExtend(x) if x.bits == 1 => {
@@ -145,7 +129,7 @@ impl Builder<'_> {
             }
             ScevKind::SignExtend(x) => Ok(Affine { pwa: self.exact(x, place)?, exact: true }),
             ScevKind::ZeroExtend(x) => {
-                let x = self.with_sign(x).unwrap_or_else(|| (**x).clone());
+                let x = self.given.with_sign(x).unwrap_or_else(|| (**x).clone());
                 Ok(Affine { pwa: self.unsigned(&x, place)?, exact: true })
             }
             ScevKind::Truncate(x) => Ok(Affine { pwa: self.congruent(x, place)?.pwa, exact: false }),
@@ -158,7 +142,7 @@ impl Builder<'_> {
                     )?;
                     Ok(Affine { pwa: a.scale_down(c)?.floor()?, exact: true })
                 }
-                _ if self.is_invariant(e) => self.param_value(e, place),
+                _ if self.given.is_invariant(e) => self.param_value(e, place),
                 _ => match self.divided(a, b, false, place)? {
                     Some(pwa) => Ok(Affine { pwa, exact: true }),
                     None => self.blocked(e),
@@ -173,7 +157,7 @@ impl Builder<'_> {
     }
 
     fn blocked_product<T>(&self, e: &ScevExpr) -> Result<T, Stop> {
-        match self.culprit(e) {
+        match self.given.culprit(e) {
             Some(c) => Err(Stop::Blocker(self.describe(&c))),
             None => Err(Stop::Blocker(format!("the product {}", self.describe(e)))),
         }
@@ -182,11 +166,6 @@ impl Builder<'_> {
     fn param_value(&mut self, e: &ScevExpr, place: &Place) -> Result<Affine, Stop> {
         let i = self.param(e)?;
         Ok(Affine { pwa: self.param_aff(i, place.space()?)?, exact: true })
-    }
-
-    pub fn scale(&self, p: PwAff, by: i128) -> Result<PwAff, Stop> {
-        let by = i64::try_from(by).map_err(|_| Stop::Blocker(by.to_string()))?;
-        Ok(p.scale(Val::int(&self.given.ctx, by)?)?)
     }
 
     fn fold(
@@ -224,17 +203,17 @@ impl Builder<'_> {
             let ScevKind::Constant(c) = step.kind else { return self.blocked_product(e) };
             let start = self.congruent(start, place)?;
             let i = self.dim(d, place)?;
-            let pwa = start.pwa.add(self.scale(i, c)?)?;
+            let pwa = start.pwa.add(self.given.scale(i, c)?)?;
             return Ok(Affine { pwa, exact: exact && start.exact });
         }
-        if !self.is_invariant(e) {
+        if !self.given.is_invariant(e) {
             return self.blocked(e);
         }
         if let (Some((counter, offset)), ScevKind::Constant(c)) = (self.outer_counter(l), &step.kind) {
             let start = self.congruent(start, place)?;
             let i = self.param_aff(counter, place.space()?)?;
             let i = i.add_constant(Val::int(&self.given.ctx, -offset)?)?;
-            let pwa = start.pwa.add(self.scale(i, *c)?)?;
+            let pwa = start.pwa.add(self.given.scale(i, *c)?)?;
             return Ok(Affine { pwa, exact: exact && start.exact });
         }
         self.param_value(e, place)
@@ -318,7 +297,7 @@ impl Builder<'_> {
             }
             Some(Op::LLVMSelect) => return self.selection(v, place),
             Some(Op::LLVMFreeze) => {
-                let x = self.given.an.scev(ir::operand(v, 0), self.scope(v, place));
+                let x = self.given.an.scev(ir::operand(v, 0), self.given.scope(v, place));
                 return self.congruent(&x, place);
             }
             _ => {}
@@ -326,7 +305,7 @@ impl Builder<'_> {
         if let Some(op @ (Op::LLVMSDiv | Op::LLVMSRem)) = ir::opcode(v)
             && !ir::is_constant(ir::operand(v, 1))
         {
-            let scope = self.scope(v, place);
+            let scope = self.given.scope(v, place);
             let (x, n) =
                 (self.given.an.scev(ir::operand(v, 0), scope), self.given.an.scev(ir::operand(v, 1), scope));
             return match self.divided(&x, &n, op == Op::LLVMSRem, place)? {
@@ -343,7 +322,7 @@ impl Builder<'_> {
             _ => return self.blocked(e),
         };
         let Some(c) = c else { return self.blocked(e) };
-        let x = self.given.an.scev(ir::operand(v, 0), self.scope(v, place));
+        let x = self.given.an.scev(ir::operand(v, 0), self.given.scope(v, place));
         let text = format!("{} is not negative", self.describe(&x));
         let x = self.exact(&x, place)?;
         if op == Op::LLVMSRem {
@@ -436,232 +415,21 @@ impl Builder<'_> {
         self.assume(AssumptionKind::NonNegative, negative, place, &note)?;
         Ok(a)
     }
+}
 
-    /// A polynomial over the dimensions of `place`, the parameters (by index), and after the dimensions the
-    /// functions pushed to `quasi` (integer divisions, minima ...), congruent modulo 2^bits.
-    pub fn polynomial(
-        &mut self,
-        e: &ScevExpr,
-        place: &Place,
-        quasi: &mut Vec<PwAff>,
-    ) -> Result<Polynomial, Stop> {
+impl Given<'_> {
+    /// The part of a non-affine expression that is to blame.
+    fn culprit(&self, e: &ScevExpr) -> Option<ScevExpr> {
         match &e.kind {
-            ScevKind::Constant(c) => Ok(Polynomial::constant(*c)),
-            _ if place.value_dim(e).is_some() || self.part(e).is_some() => {
-                self.affine_polynomial(e, place, quasi)
-            }
-            ScevKind::UDiv(..) | ScevKind::ZeroExtend(_) if self.is_invariant(e) && self.is_part(e) => {
-                self.affine_polynomial(e, place, quasi)
-            }
-            ScevKind::Add(ops) => {
-                let found = self.polynomial_taken(e)?;
-                if found.is_none() && is_remainder(e) {
-                    return self.affine_polynomial(e, place, quasi);
-                }
-                let (mut p, rest) = found.unwrap_or_else(|| (Polynomial::zero(), ops.clone()));
-                for o in &rest {
-                    p = &p + &self.polynomial(o, place, quasi)?;
-                }
-                Ok(p)
-            }
-            ScevKind::Mul(ops) => {
-                let numbers = ops.iter().filter(|o| matches!(o.kind, ScevKind::Constant(_))).count();
-                let mut p = Polynomial::constant(1);
-                for o in ops {
-                    let factor = if ops.len() - numbers > 1 {
-                        self.factor(o, place, quasi)?
-                    } else {
-                        self.polynomial(o, place, quasi)?
-                    };
-                    p = &p * &factor;
-                }
-                Ok(p)
-            }
-            ScevKind::AddRec { loop_id, operands } => {
-                let [start, step] = &operands[..] else { return self.affine_polynomial(e, place, quasi) };
-                let i = if let Some(d) = place.loops.iter().position(|x| x == loop_id) {
-                    Polynomial::iter(d)
-                } else if let (true, Some((p, offset))) =
-                    (!self.inside(*loop_id), self.outer_counter(*loop_id))
-                {
-                    &Polynomial::param(p) - &Polynomial::constant(i128::from(offset))
-                } else {
-                    return self.affine_polynomial(e, place, quasi);
-                };
-                let start = self.polynomial(start, place, quasi)?;
-                let step = self.factor(step, place, quasi)?;
-                Ok(&start + &(&step * &i))
-            }
-            ScevKind::SignExtend(x) | ScevKind::ZeroExtend(x) => {
-                let quasi_before = quasi.len();
-                let p = self.polynomial(x, place, quasi)?;
-                if p.is_affine() {
-                    quasi.truncate(quasi_before);
-                    return self.affine_polynomial(e, place, quasi);
-                }
-                let unsigned = matches!(e.kind, ScevKind::ZeroExtend(_));
-                if x.bits < 64 && (unsigned || !never_wraps(x)) {
-                    let bound = 1i64 << (x.bits - u32::from(!unsigned));
-                    let range = if unsigned { (0, bound - 1) } else { (-bound, bound - 1) };
-                    let mut note = format!("an index of {} bits does not wrap", x.bits);
-                    if p.terms().count() <= MAX_TERMS_SHOWN {
-                        note.push_str(&format!(": {}", self.polynomial_text(&p, place)));
-                    }
-                    self.assume_range(AssumptionKind::NoWrap, &p, range, place, quasi, &note)?;
-                }
-                Ok(p)
-            }
-            ScevKind::Truncate(x) => self.polynomial(x, place, quasi),
-            ScevKind::UDiv(x, by) => match by.kind {
-                ScevKind::Constant(c) if c > 1 => self.polynomial_quotient(x, c, e, place, quasi),
-                _ => self.affine_polynomial(e, place, quasi),
-            },
-            ScevKind::Unknown(v) if self.is_selection(*v) => self.polynomial_selection(*v, place, quasi),
-            ScevKind::Unknown(v) if self.defined_inside(*v) && ir::opcode(*v) == Some(Op::LLVMAShr) => {
-                self.polynomial_shift(*v, e, place, quasi)
-            }
-            _ => self.affine_polynomial(e, place, quasi),
+            ScevKind::Unknown(v) if self.defined_inside(*v) => Some(e.clone()),
+            _ => e.operands().into_iter().find_map(|o| self.culprit(o)),
         }
     }
 
-    pub fn affine_polynomial(
-        &mut self,
-        e: &ScevExpr,
-        place: &Place,
-        quasi: &mut Vec<PwAff>,
-    ) -> Result<Polynomial, Stop> {
-        let plain = matches!(e.kind, ScevKind::Constant(_) | ScevKind::Unknown(_));
-        if plain || !self.is_invariant(e) {
-            return self.new_polynomial(e, place, quasi);
-        }
-        for known in self.memo.sizes.get(&e.handle).into_iter().flatten() {
-            if known.domain.plain_is_equal(&place.domain)?
-                && known.context.plain_is_equal(&self.context)?
-                && known.assumed.plain_is_equal(&self.assumed.set)?
-            {
-                return Ok(known.polynomial.clone());
-            }
-        }
-        let (context, assumed) = (self.context.clone(), self.assumed.set.clone());
-        let before = (quasi.len(), self.assumed.products.len());
-        let polynomial = self.new_polynomial(e, place, quasi)?;
-        if before == (quasi.len(), self.assumed.products.len())
-            && context.plain_is_equal(&self.context)?
-            && assumed.plain_is_equal(&self.assumed.set)?
-        {
-            let (domain, polynomial) = (place.domain.clone(), polynomial.clone());
-            let sizes = self.memo.sizes.entry(e.handle).or_default();
-            sizes.truncate(MAX_SIZES - 1);
-            sizes.insert(0, KnownSize { domain, context, assumed, polynomial });
-        }
-        Ok(polynomial)
+    pub fn scale(&self, p: PwAff, by: i128) -> Result<PwAff, Stop> {
+        let by = i64::try_from(by).map_err(|_| Stop::Blocker(by.to_string()))?;
+        Ok(p.scale(Val::int(&self.ctx, by)?)?)
     }
-
-    fn new_polynomial(
-        &mut self,
-        e: &ScevExpr,
-        place: &Place,
-        quasi: &mut Vec<PwAff>,
-    ) -> Result<Polynomial, Stop> {
-        let a = self.congruent(e, place)?.pwa;
-        if let Some(p) = self.as_polynomial(&a)? {
-            return Ok(p);
-        }
-        // A case distinction over parameters only, such as the extent `max(n, 0)` of a Fortran array: a size
-        // with a name of its own, so that it can be multiplied by counters. It has to be the same in all
-        // places, also in those where `n > 0` is known.
-        let known = self.context.clone().intersect(self.assumed.set.clone())?;
-        if self.is_invariant(e) {
-            let everywhere = Set::universe(place.space()?)?.intersect_params(known.clone())?;
-            let a = simplified(a.clone(), everywhere)?;
-            if let Some(p) = self.as_polynomial(&a)? {
-                return Ok(p);
-            }
-            if let Some(i) = self.named_extent(e)? {
-                return Ok(Polynomial::param(i));
-            }
-        }
-        let a = simplified(a, place.domain.clone().intersect_params(known)?)?;
-        if let Some(p) = self.as_polynomial(&a)? {
-            return Ok(p);
-        }
-        let (factor, rest, constant) = crate::affine::remainders::without_factor(a)?;
-        quasi.push(rest);
-        let function = Polynomial::iter(place.dims() + quasi.len() - 1);
-        Ok(&function.scale(i128::from(factor)) + &Polynomial::constant(i128::from(constant)))
-    }
-
-    /// `a` as a polynomial, if it is one piece without integer divisions.
-    pub fn as_polynomial(&self, a: &PwAff) -> Result<Option<Polynomial>, Stop> {
-        if !a.isa_aff()? {
-            return Ok(None);
-        }
-        let aff = a.clone().as_aff()?;
-        let whole = aff.dim(DimType::Div)? == 0 && aff.denominator()?.is_one()?;
-        let mut p = match aff.constant()?.to_i64() {
-            Some(c) if whole => Polynomial::constant(i128::from(c)),
-            _ => return Ok(None),
-        };
-        for d in 0..aff.dim(DimType::In)? {
-            let Some(c) = aff.coefficient(DimType::In, d as i32)?.to_i64() else { return Ok(None) };
-            p = &p + &Polynomial::iter(d as usize).scale(i128::from(c));
-        }
-        let space = aff.space()?;
-        for d in 0..aff.dim(DimType::Param)? {
-            let Some(c) = aff.coefficient(DimType::Param, d as i32)?.to_i64() else { return Ok(None) };
-            if c == 0 {
-                continue;
-            }
-            let name = space.dim_name(DimType::Param, d)?.unwrap_or_default();
-            let Some(i) = self.params.iter().position(|q| q.name == name) else { return Ok(None) };
-            p = &p + &Polynomial::param(i).scale(i128::from(c));
-        }
-        Ok(Some(p))
-    }
-}
-
-/// `a`, which is of interest on `known` only, without the pieces that have no point there. (isl's gist drops
-/// a piece only if it is obviously empty, and it asks for all equalities that hold on a piece before: of
-/// pieces that meet `known` nowhere, and of a function without divisions that is the only one left, that
-/// would be for nothing.)
-fn simplified(a: PwAff, known: Set) -> isl::Result<PwAff> {
-    if a.n_piece()? < 2 {
-        return a.gist(known)?.coalesce();
-    }
-    let mut kept: Option<PwAff> = None;
-    let mut only = Vec::new();
-    for (part, aff) in a.pieces()? {
-        if part.is_disjoint(&known)? {
-            continue;
-        }
-        only.push(aff.clone());
-        let piece = PwAff::alloc(part, aff)?;
-        kept = Some(match kept {
-            None => piece,
-            Some(k) => k.union_add(piece)?,
-        });
-    }
-    match &only[..] {
-        [] => a.gist(known)?.coalesce(),
-        [aff] => {
-            let whole = PwAff::from_aff(aff.clone())?;
-            let plain = aff.dim(DimType::Div)? == 0 && !has_equalities(&known)?;
-            if plain { Ok(whole) } else { whole.gist(known)?.coalesce() }
-        }
-        _ => kept.map_or(Ok(a), |k| k.gist(known)?.coalesce()),
-    }
-}
-
-/// Whether one of the cases of a set says outright what something is equal to.
-fn has_equalities(set: &Set) -> isl::Result<bool> {
-    for case in set.basic_sets()? {
-        for c in case.constraints()? {
-            if c.is_equality()? {
-                return Ok(true);
-            }
-        }
-    }
-    Ok(false)
 }
 
 fn holds_pointer(e: &ScevExpr) -> bool {

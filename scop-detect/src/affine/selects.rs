@@ -11,7 +11,7 @@
 //! own part of the domain only.
 
 use crate::affine::scev_affine::Affine;
-use crate::base::builder::Builder;
+use crate::base::builder::{Builder, Given};
 use crate::base::fail::Stop;
 use crate::base::ir::{self, Op, Value};
 use crate::base::place::Place;
@@ -21,15 +21,10 @@ use pollyrs_isl as isl;
 use std::collections::BTreeMap;
 
 impl Builder<'_> {
-    /// Whether `v` is a selection made in each iteration.
-    pub fn is_selection(&self, v: Value) -> bool {
-        ir::opcode(v) == Some(Op::LLVMSelect) && self.defined_inside(v)
-    }
-
     /// `c ? a : b` as a piecewise function.
     pub fn selection(&mut self, v: Value, place: &Place) -> Result<Affine, Stop> {
         let (then, other) = self.sides(v, place)?;
-        let scope = self.scope(v, place);
+        let scope = self.given.scope(v, place);
         let mut pwa: Option<PwAff> = None;
         for (arm, side) in [(1, &then), (2, &other)] {
             if side.domain.is_empty()? {
@@ -69,7 +64,7 @@ impl Builder<'_> {
         quasi: &mut Vec<PwAff>,
     ) -> Result<Polynomial, Stop> {
         let (then, other) = self.sides(v, place)?;
-        let scope = self.scope(v, place);
+        let scope = self.given.scope(v, place);
         let (a, b) =
             (self.given.an.scev(ir::operand(v, 1), scope), self.given.an.scev(ir::operand(v, 2), scope));
         if then.domain.is_empty()? {
@@ -131,6 +126,13 @@ impl Builder<'_> {
             }
         }
         Ok(Some(sum))
+    }
+}
+
+impl Given<'_> {
+    /// Whether `v` is a selection made in each iteration.
+    pub fn is_selection(&self, v: Value) -> bool {
+        ir::opcode(v) == Some(Op::LLVMSelect) && self.defined_inside(v)
     }
 }
 

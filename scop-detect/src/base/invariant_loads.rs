@@ -99,7 +99,7 @@ impl Assumed {
 
     /// The loads of the region.
     fn within<'a>(&'a self, b: &'a Builder<'_>) -> impl Iterator<Item = &'a Known> {
-        self.loops.iter().filter(|(l, _)| b.inside(**l)).flat_map(|(_, loads)| loads)
+        self.loops.iter().filter(|(l, _)| b.given.inside(**l)).flat_map(|(_, loads)| loads)
     }
 }
 

@@ -10,6 +10,7 @@ pub(crate) mod found;
 pub(crate) mod instructions;
 pub(crate) mod invariant_loads;
 pub(crate) mod ir;
+pub(crate) mod naming;
 pub(crate) mod options;
 pub(crate) mod place;
 pub(crate) mod region;

@@ -19,7 +19,7 @@
 //! `j`.
 
 use crate::base::blame::{several_exits, type_reason};
-use crate::base::builder::Builder;
+use crate::base::builder::{Builder, Given};
 use crate::base::fail::Fail;
 use crate::base::flow::Flow;
 use crate::base::instructions::check_effects;
@@ -55,11 +55,6 @@ pub(crate) fn common(a: &[LoopId], b: &[LoopId]) -> usize {
 }
 
 impl Builder<'_> {
-    /// The loop of the region that `p`'s block is the header of.
-    pub fn headed_loop(&self, flow: &Flow, block: Block) -> Option<LoopId> {
-        flow.loops.get(&block)?.last().copied().filter(|l| self.given.an.loops()[l.0].header == block)
-    }
-
     /// Refuses a region for a call in it, which says more than the pointers that its result or its arguments
     /// are.
     fn check_calls(&self) -> Result<(), Fail> {
@@ -80,15 +75,6 @@ impl Builder<'_> {
         let block = ir::parent(value).ok_or_else(|| Fail::at(ty(), value))?;
         let loops = flow.loops.get(&block).map(|l| l[..depth.min(l.len())].to_vec()).unwrap_or_default();
         Ok(Cell { kind, value, loops, elem, live_out: false })
-    }
-
-    /// The cell from which a statement of `user` reads the PHI `p` directly, as the depth of its index;
-    /// `None` if the user is outside the innermost loop around `p`.
-    pub fn phi_depth(&self, flow: &Flow, p: Value, user: &[LoopId]) -> Option<usize> {
-        let block = ir::parent(p)?;
-        let around = flow.loops.get(&block)?;
-        let readable = common(around, user) == around.len();
-        readable.then(|| around.len() - usize::from(self.headed_loop(flow, block).is_some()))
     }
 
     /// The last iterations of `domain` for each iteration of its outermost `depth` loops.
@@ -129,12 +115,28 @@ impl Builder<'_> {
         }
         Ok(sizes)
     }
+}
+
+impl Given<'_> {
+    /// The loop of the region that `p`'s block is the header of.
+    pub fn headed_loop(&self, flow: &Flow, block: Block) -> Option<LoopId> {
+        flow.loops.get(&block)?.last().copied().filter(|l| self.an.loops()[l.0].header == block)
+    }
+
+    /// The cell from which a statement of `user` reads the PHI `p` directly, as the depth of its index;
+    /// `None` if the user is outside the innermost loop around `p`.
+    pub fn phi_depth(&self, flow: &Flow, p: Value, user: &[LoopId]) -> Option<usize> {
+        let block = ir::parent(p)?;
+        let around = flow.loops.get(&block)?;
+        let readable = common(around, user) == around.len();
+        readable.then(|| around.len() - usize::from(self.headed_loop(flow, block).is_some()))
+    }
 
     /// Values defined in the region and used behind it, with those that they are other names of: scalar
     /// evolution takes a PHI in the same loop with one source for that, and of a frozen number that is
     /// narrowed or widened the number itself.
     pub fn live_outs(&self) -> Vec<Value> {
-        let blocks = self.given.cfg.blocks.iter().filter(|b| self.contains(**b));
+        let blocks = self.cfg.blocks.iter().filter(|b| self.contains(**b));
         let defined = blocks.flat_map(|b| ir::instructions(*b));
         defined.filter(|v| !ir::is_void(*v) && self.lives_on(*v, MAX_NAMES)).collect()
     }
@@ -142,7 +144,7 @@ impl Builder<'_> {
     fn lives_on(&self, v: Value, names: u32) -> bool {
         ir::uses(v).into_iter().any(|(user, _)| {
             // (Blocks that cannot be reached are error blocks; the device does not get there.)
-            let Some(block) = ir::parent(user).filter(|b| self.given.cfg.id(*b).is_some()) else {
+            let Some(block) = ir::parent(user).filter(|b| self.cfg.id(*b).is_some()) else {
                 return false;
             };
             !self.contains(block)
@@ -155,9 +157,8 @@ impl Builder<'_> {
                     && self.lives_on(user, names - 1)
                 || names > 0
                     && ir::opcode(user) == Some(Op::LLVMPHI)
-                    && ir::parent(v).is_some_and(|own| {
-                        self.given.an.innermost_loop(own) == self.given.an.innermost_loop(block)
-                    })
+                    && ir::parent(v)
+                        .is_some_and(|own| self.an.innermost_loop(own) == self.an.innermost_loop(block))
                     && ir::incoming(user).into_iter().all(|(x, _)| x == v)
                     && self.lives_on(user, names - 1)
         })
@@ -165,17 +166,16 @@ impl Builder<'_> {
 
     /// With several edges into an exit that has PHIs, no single value stands for what happened in the region.
     pub fn check_exit(&self) -> Result<(), Fail> {
-        let exit = self.given.region.exit;
-        let edges = self.given.cfg.predecessors(exit).into_iter().filter(|p| self.contains(*p)).count();
+        let exit = self.region.exit;
+        let edges = self.cfg.predecessors(exit).into_iter().filter(|p| self.contains(*p)).count();
         let phis = ir::instructions(exit).first().is_some_and(|i| ir::opcode(*i) == Some(Op::LLVMPHI));
         if edges <= 1 || !phis {
             return Ok(());
         }
-        let several =
-            self.given.an.loops().iter().position(|l| l.exiting.len() > 1 && self.contains(l.header));
+        let several = self.an.loops().iter().position(|l| l.exiting.len() > 1 && self.contains(l.header));
         Err(match several {
-            Some(l) => several_exits(self.given.an, LoopId(l), self.given.region.entry),
-            None => Fail::new(RejectReason::LoopExits { blocker: None }, self.given.region.entry),
+            Some(l) => several_exits(self.an, LoopId(l), self.region.entry),
+            None => Fail::new(RejectReason::LoopExits { blocker: None }, self.region.entry),
         })
     }
 }

@@ -20,7 +20,7 @@
 //! **Invariant.** Nothing wraps: all symbols are assumed to be within the bound that keeps the whole
 //! polynomial within its type ([`Builder::bound_products`]), and so are the products.
 
-use crate::base::builder::Builder;
+use crate::base::builder::{Builder, Found};
 use crate::base::fail::{Fail, Stop};
 use crate::base::flow::Flow;
 use crate::base::instructions::is_check;
@@ -84,7 +84,8 @@ impl Builder<'_> {
         };
         let open = |b: &Block| {
             self.given.an.innermost_loop(*b).is_some_and(|l| {
-                self.inside(l) && self.given.an.backedge_taken_count(l).kind == ScevKind::CouldNotCompute
+                self.given.inside(l)
+                    && self.given.an.backedge_taken_count(l).kind == ScevKind::CouldNotCompute
             })
         };
         let mut blocks = self.given.region.blocks.difference(&self.found.excluded);
@@ -92,11 +93,6 @@ impl Builder<'_> {
             true => Some("an integer is divided by one that may be 0"),
             false => open(b).then_some("a loop ends by data"),
         })
-    }
-
-    /// Whether the device reports what the call does.
-    pub fn reports(&self, call: Value) -> bool {
-        ir::may_set_errno(call) || self.found.reported.contains(&call)
     }
 
     /// Whether a check compares a subscript with what is loaded in each iteration, as the length of one
@@ -171,7 +167,7 @@ impl Builder<'_> {
             Pred::LLVMIntUGE | Pred::LLVMIntSGE => (1, 0, false),
             _ => return Ok(false),
         };
-        let scope = self.scope(condition, place);
+        let scope = self.given.scope(condition, place);
         let (mut sides, mut quasi) = (Vec::new(), Vec::new());
         for i in [low, high] {
             let e = self.given.an.scev(ir::operand(condition, i), scope);
@@ -331,5 +327,12 @@ impl Builder<'_> {
             sum = sum.add(self.param_aff(index, place.space()?)?.scale(Val::int(&self.given.ctx, c)?)?)?;
         }
         Ok(sum)
+    }
+}
+
+impl Found {
+    /// Whether the device reports what the call does.
+    pub fn reports(&self, call: Value) -> bool {
+        ir::may_set_errno(call) || self.reported.contains(&call)
     }
 }

@@ -25,7 +25,7 @@
 
 mod spread;
 
-use crate::base::builder::Builder;
+use crate::base::builder::{Builder, Given};
 use crate::base::fail::{Fail, Stop};
 use crate::base::flow::{Flow, Subregion, lift};
 use crate::base::found::WIDE_BOUND;
@@ -78,7 +78,8 @@ impl Builder<'_> {
             }
             _ => return Ok(None),
         };
-        let Some(found) = (if header { self.around_loop(flow, block) } else { self.behind_branch(block) })
+        let Some(found) =
+            (if header { self.given.around_loop(flow, block) } else { self.given.behind_branch(block) })
         else {
             return Ok(None);
         };
@@ -96,71 +97,18 @@ impl Builder<'_> {
         Ok(Some(()))
     }
 
-    fn around_loop(&self, flow: &Flow, header: Block) -> Option<Subregion> {
-        let l = self.given.an.innermost_loop(header)?;
-        let data = &self.given.an.loops()[l.0];
-        let mut entries =
-            self.given.cfg.predecessors(header).into_iter().filter(|p| !data.blocks.contains(p));
-        let (Some(head), None) = (entries.next(), entries.next()) else { return None };
-        // A loop behind another subregion or at the region's entry has no block of the model in front.
-        if self.given.cfg.successors(head) != [header]
-            || !self.contains(head)
-            || flow.within.contains_key(&head)
-        {
-            return None;
-        }
-        let mut exit = self.given.cfg.ipdom(header)?;
-        while data.blocks.contains(&exit) {
-            exit = self.given.cfg.ipdom(exit)?;
-        }
-        let blocks = self.given.cfg.region(header, exit)?.blocks;
-        self.new_subregion(head, exit, false, blocks)
-    }
-
-    fn behind_branch(&self, head: Block) -> Option<Subregion> {
-        let exit = self.given.cfg.ipdom(head)?;
-        let mut blocks = self.given.cfg.region(head, exit)?.blocks;
-        blocks.remove(&head);
-        self.new_subregion(head, exit, true, blocks)
-    }
-
-    fn new_subregion(
-        &self,
-        head: Block,
-        exit: Block,
-        branches: bool,
-        blocks: BTreeSet<Block>,
-    ) -> Option<Subregion> {
-        let mut blocks: Vec<Block> = blocks.into_iter().collect();
-        blocks.sort_by_key(|b| self.given.cfg.id(*b));
-        let around = self.loops_of(head);
-        let mut loops = Vec::new();
-        for b in &blocks {
-            let own = self.loops_of(*b);
-            if !own.starts_with(&around) {
-                return None;
-            }
-            for l in &own[around.len()..] {
-                if !loops.contains(l) {
-                    loops.push(*l);
-                }
-            }
-        }
-        Some(Subregion { head, exit, branches, blocks, loops, places: BTreeMap::new() })
-    }
-
     /// The rules of the module's documentation.
     fn acceptable(&self, flow: &Flow, s: Subregion) -> Option<Subregion> {
         let around = &flow.loops[&s.head];
         let fine = !around.is_empty()
             && s.blocks.len() <= MAX_BLOCKS
-            && self.contains(s.exit)
-            && self.loops_of(s.exit) == *around
+            && self.given.contains(s.exit)
+            && self.given.loops_of(s.exit) == *around
             && !flow.within.contains_key(&s.exit);
         let whole =
             s.loops.iter().all(|l| self.given.an.loops()[l.0].blocks.iter().all(|b| s.blocks.contains(b)));
         let block = |b: &Block| {
-            let inner = self.loops_of(*b).split_off(around.len());
+            let inner = self.given.loops_of(*b).split_off(around.len());
             let stores = ir::instructions(*b).iter().any(|i| ir::opcode(*i) == Some(Op::LLVMStore));
             let branch = ir::terminator(*b).and_then(ir::opcode) == Some(Op::LLVMBr);
             let back = self.given.cfg.successors(*b).contains(&s.head);
@@ -172,7 +120,7 @@ impl Builder<'_> {
             let short = || s.branches && inner.len() == 1 && self.given.counted_stores.allowed();
             branch
                 && !back
-                && self.contains(*b)
+                && self.given.contains(*b)
                 && !self.found.excluded.contains(b)
                 && !flow.within.contains_key(b)
                 && !(counted && stores && !short())
@@ -221,7 +169,7 @@ impl Builder<'_> {
             let mut place = Place::new(outside, domain, None);
             let bound = match headed {
                 Some(l) => match self.bound(l, &place)? {
-                    None if self.is_counted_by_data(l) => {
+                    None if self.given.is_counted_by_data(l) => {
                         self.found.wide_loops.insert(l);
                         let most = self.constant(i128::from(WIDE_BOUND), &place);
                         Some(most.map_err(|s| {
@@ -315,6 +263,57 @@ impl Builder<'_> {
         }
         Ok(())
     }
+}
+
+impl Given<'_> {
+    fn around_loop(&self, flow: &Flow, header: Block) -> Option<Subregion> {
+        let l = self.an.innermost_loop(header)?;
+        let data = &self.an.loops()[l.0];
+        let mut entries = self.cfg.predecessors(header).into_iter().filter(|p| !data.blocks.contains(p));
+        let (Some(head), None) = (entries.next(), entries.next()) else { return None };
+        // A loop behind another subregion or at the region's entry has no block of the model in front.
+        if self.cfg.successors(head) != [header] || !self.contains(head) || flow.within.contains_key(&head) {
+            return None;
+        }
+        let mut exit = self.cfg.ipdom(header)?;
+        while data.blocks.contains(&exit) {
+            exit = self.cfg.ipdom(exit)?;
+        }
+        let blocks = self.cfg.region(header, exit)?.blocks;
+        self.new_subregion(head, exit, false, blocks)
+    }
+
+    fn behind_branch(&self, head: Block) -> Option<Subregion> {
+        let exit = self.cfg.ipdom(head)?;
+        let mut blocks = self.cfg.region(head, exit)?.blocks;
+        blocks.remove(&head);
+        self.new_subregion(head, exit, true, blocks)
+    }
+
+    fn new_subregion(
+        &self,
+        head: Block,
+        exit: Block,
+        branches: bool,
+        blocks: BTreeSet<Block>,
+    ) -> Option<Subregion> {
+        let mut blocks: Vec<Block> = blocks.into_iter().collect();
+        blocks.sort_by_key(|b| self.cfg.id(*b));
+        let around = self.loops_of(head);
+        let mut loops = Vec::new();
+        for b in &blocks {
+            let own = self.loops_of(*b);
+            if !own.starts_with(&around) {
+                return None;
+            }
+            for l in &own[around.len()..] {
+                if !loops.contains(l) {
+                    loops.push(*l);
+                }
+            }
+        }
+        Some(Subregion { head, exit, branches, blocks, loops, places: BTreeMap::new() })
+    }
 
     /// Finds out which accesses of the statement's subregion happen in every execution: no way through it
     /// avoids the element.
@@ -373,7 +372,7 @@ impl Builder<'_> {
         let mut seen = BTreeSet::from([s.head]);
         let mut work = vec![s.head];
         while let Some(b) = work.pop() {
-            for n in self.given.cfg.successors(b) {
+            for n in self.cfg.successors(b) {
                 if n == s.exit {
                     return true;
                 }

@@ -18,7 +18,7 @@
 //! assume s = 8; S0: domain { S0[j, i] }; must-write S0[j, i] -> A[j, i]
 //! ```
 
-use crate::base::builder::Builder;
+use crate::base::builder::{Builder, Given};
 use crate::base::fail::{Fail, Stop};
 use crate::base::ir::{self, Block, Op, Pred, Value};
 use pollyrs_llvm_shim::{ScevExpr, ScevHandle, ScevKind};
@@ -73,24 +73,25 @@ fn equality(condition: Value, depth: u32, found: &mut Vec<Value>) -> Option<bool
 impl Builder<'_> {
     /// Excludes the versions for other strides. Whether there are any.
     pub fn leave_out_versions(&mut self) -> Result<bool, Fail> {
-        let heads: Vec<Block> = self.given.cfg.blocks.iter().copied().filter(|b| self.contains(*b)).collect();
+        let heads: Vec<Block> =
+            self.given.cfg.blocks.iter().copied().filter(|b| self.given.contains(*b)).collect();
         let mut tests: Vec<Test> = heads.into_iter().filter_map(|head| self.test(head)).collect();
         // What is behind fewer ways is less, so ways that lead nowhere of their own go first.
-        let mut excluded = self.behind(&tests);
+        let mut excluded = self.given.behind(&tests);
         loop {
             let before = tests.len();
             tests.retain(|t| excluded.contains(&t.out) && self.fixes_a_stride(t, &excluded));
             if tests.len() == before {
                 break;
             }
-            excluded = self.behind(&tests);
+            excluded = self.given.behind(&tests);
         }
-        let leaves = |b: &Block| self.given.cfg.successors(*b).iter().any(|s| !self.contains(*s));
+        let leaves = |b: &Block| self.given.cfg.successors(*b).iter().any(|s| !self.given.contains(*s));
         if excluded.is_empty() || excluded.iter().any(leaves) {
             return Ok(false);
         }
         for t in &tests {
-            let place = self.before_region(None)?;
+            let place = self.given.before_region(None)?;
             let equal = match self.condition(t.condition, &place) {
                 Ok(holds) if t.equal => holds,
                 Ok(holds) => holds.complement()?,
@@ -123,27 +124,12 @@ impl Builder<'_> {
             .an
             .innermost_loop(head)
             .is_some_and(|l| self.given.an.loops()[l.0].exiting.contains(&head));
-        if yes == no || exits || (self.loops_of(head).is_empty() && !self.given.region.joined) {
+        if yes == no || exits || (self.given.loops_of(head).is_empty() && !self.given.region.joined) {
             return None;
         }
-        let place = self.before_region(None).ok()?;
+        let place = self.given.before_region(None).ok()?;
         self.strictly(|me| me.condition(condition, &place)).ok()?;
         Some(Test { head, condition, equal, out: if equal { no } else { yes }, values })
-    }
-
-    /// The blocks of the region that only the ways left out lead to.
-    fn behind(&self, tests: &[Test]) -> BTreeSet<Block> {
-        let mut reached = BTreeSet::from([self.given.region.entry]);
-        let mut work = vec![self.given.region.entry];
-        while let Some(b) = work.pop() {
-            for s in self.given.cfg.successors(b) {
-                let cut = tests.iter().any(|t| t.head == b && t.out == s);
-                if !cut && self.contains(s) && reached.insert(s) {
-                    work.push(s);
-                }
-            }
-        }
-        self.given.region.blocks.difference(&reached).copied().collect()
     }
 
     /// Whether a value that the test fixes multiplies a counter in an address of the blocks.
@@ -171,7 +157,7 @@ impl Builder<'_> {
             return;
         }
         match &e.kind {
-            ScevKind::Unknown(v) if self.defined_inside(*v) && ir::opcode(*v) == Some(Op::LLVMAShr) => {
+            ScevKind::Unknown(v) if self.given.defined_inside(*v) && ir::opcode(*v) == Some(Op::LLVMAShr) => {
                 let x = self
                     .given
                     .an
@@ -192,6 +178,23 @@ impl Builder<'_> {
             }
             _ => e.operands().into_iter().for_each(|o| self.strides(o, all, depth - 1, found)),
         }
+    }
+}
+
+impl Given<'_> {
+    /// The blocks of the region that only the ways left out lead to.
+    fn behind(&self, tests: &[Test]) -> BTreeSet<Block> {
+        let mut reached = BTreeSet::from([self.region.entry]);
+        let mut work = vec![self.region.entry];
+        while let Some(b) = work.pop() {
+            for s in self.cfg.successors(b) {
+                let cut = tests.iter().any(|t| t.head == b && t.out == s);
+                if !cut && self.contains(s) && reached.insert(s) {
+                    work.push(s);
+                }
+            }
+        }
+        self.region.blocks.difference(&reached).copied().collect()
     }
 }
 

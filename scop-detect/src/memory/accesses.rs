@@ -10,9 +10,10 @@
 
 use crate::affine::ranges::extension;
 use crate::base::blame::type_reason;
-use crate::base::builder::{Builder, power_of};
+use crate::base::builder::Builder;
 use crate::base::fail::{Fail, Stop};
 use crate::base::ir::{self, Value};
+use crate::base::naming::power_of;
 use crate::base::place::Place;
 use isl::{DimType, Map, PwAff, Set};
 use pollyrs_delinearize::{AccessPoly, Blocked, DelinearizeError, Polynomial, Problem, Symbol};
@@ -75,7 +76,7 @@ pub(crate) fn base_of(b: &Builder<'_>, inst: Value) -> Result<Value, Fail> {
         };
         return Err(Fail::at(RejectReason::Subscript { array: array(), blocker }, inst));
     };
-    if b.defined_inside(base) {
+    if b.given.defined_inside(base) {
         return Err(Fail::at(RejectReason::BaseChanges { array: b.name_of(base) }, inst));
     }
     if ir::is_null_or_undef(base) {
@@ -149,7 +150,7 @@ impl Builder<'_> {
                 };
                 let i = if let Some(d) = place.loops.iter().position(|l| l == loop_id) {
                     Polynomial::iter(d)
-                } else if self.is_invariant(e)
+                } else if self.given.is_invariant(e)
                     && let Some((p, offset)) = self.outer_iteration(*loop_id)
                 {
                     &Polynomial::param(p) - &Polynomial::constant(i128::from(offset))

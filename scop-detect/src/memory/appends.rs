@@ -17,7 +17,7 @@
 //! **Example.** `for (i) if (a[i] > 0) out[k++] = a[i];` has the place `{ S0[i] -> [i] }` and may write
 //! `{ out[o] : k0 <= o <= k0 + i }`.
 
-use crate::base::builder::Builder;
+use crate::base::builder::{Builder, Given};
 use crate::base::fail::{Fail, Stop};
 use crate::base::found::{Appended, Draft, FoundSubscript};
 use crate::base::ir::{self, Block, Op, Pred, Value};
@@ -52,11 +52,129 @@ pub(crate) struct Count {
 }
 
 impl Builder<'_> {
+    /// What a count may be at `place`: `[params] -> { [i..., v] }`.
+    pub fn counted_values(&mut self, phi: Value, place: &Place) -> Result<Option<Set>, Fail> {
+        let Some(count) = self.given.count_of(phi) else { return Ok(None) };
+        let Some(at) = place.loops.iter().position(|l| *l == count.owner) else { return Ok(None) };
+        let outer = self.given.an.loops()[count.owner.0].parent;
+        let start = self.given.an.scev(count.start, outer);
+        let Some(start) = self.affine(&start, place)? else { return Ok(None) };
+        match self.bounds_of(start, (at, count.most), ir::int_bits(phi).unwrap_or(64), place) {
+            Ok(values) => Ok(Some(values)),
+            Err(Stop::Blocker(_)) => Ok(None),
+            Err(Stop::Isl(e)) => Err(e.into()),
+        }
+    }
+
+    /// `{ [i..., v] : start <= v <= start + most i[at] }`, of a number that has so many bits.
+    fn bounds_of(
+        &mut self,
+        start: PwAff,
+        (at, most): (usize, i64),
+        bits: u32,
+        place: &Place,
+    ) -> Result<Set, Stop> {
+        let last = self.dim(at, place)?.scale(isl::Val::int(&self.given.ctx, most)?)?.add(start.clone())?;
+        if bits < 64 {
+            let beyond = last.clone().gt_set(self.constant((1 << (bits - 1)) - 1, place)?)?;
+            self.assume(AssumptionKind::NoWrap, beyond, place, "a count of elements does not overflow")?;
+        }
+        let d = place.dims() as u32;
+        let domain = place.domain.clone().add_dims(DimType::Set, 1)?;
+        let extended = Place { domain, values: place.values.clone(), ..place.clone() };
+        let v = self.dim(place.dims(), &extended)?;
+        let (low, high) = (start.insert_dims(DimType::In, d, 1)?, last.insert_dims(DimType::In, d, 1)?);
+        Ok(v.clone().ge_set(low)?.intersect(v.le_set(high)?)?.intersect(extended.domain)?)
+    }
+
+    /// The count that alone chooses the element of a store, and how much it goes up at least in an iteration
+    /// that makes the store.
+    pub fn appends(&self, store: Value) -> Option<(Value, i64)> {
+        let [subscript] = &self.found.data_subscripts.get(&store)?[..] else { return None };
+        let count = self.given.count_of(subscript.value)?;
+        let block = ir::parent(store)?;
+        // Once in an iteration.
+        if self.given.an.innermost_loop(block) != Some(count.owner)
+            || ir::opcode(store) != Some(Op::LLVMStore)
+        {
+            return None;
+        }
+        let known = self.given.conditions_before(block, count.owner);
+        let (least, _) = between(count.added, &known, MAX_DEPTH)?;
+        (least > 0).then_some((subscript.value, least))
+    }
+
+    /// Gives the accesses of an array that is appended to their places, the iterations of the count's loop.
+    /// `None` if it is none.
+    pub fn add_appended(
+        &mut self,
+        drafts: &mut [Draft],
+        (id, array): (ArrayId, &Array),
+        own: &[(usize, usize)],
+        all: &[Subscripts],
+    ) -> Result<Option<()>, Fail> {
+        let mut key: Option<(Value, usize, PwAff)> = None;
+        let (mut step, mut places) = (i64::MAX, Vec::new());
+        for (d, a) in own {
+            let Some(store) = crate::memory::scatters::instruction(&drafts[*d].statement.accesses[*a]) else {
+                return Ok(None);
+            };
+            let subs = all.iter().find(|o| o.draft == *d && o.instruction == store);
+            let (Some((count, least)), Some(subs)) = (self.appends(store), subs) else { return Ok(None) };
+            let loops = &drafts[*d].loops;
+            let dims = loops.len();
+            let here = self.given.count_of(count).map(|c| c.owner);
+            if subs.place.loops.len() != dims || subs.place.values.len() != 1 || loops.last().copied() != here
+            {
+                return Ok(None);
+            }
+            let Some((at, offset, others)) = divided(subs, dims)? else { return Ok(None) };
+            match &key {
+                None => key = Some((count, at, offset)),
+                Some((c, k, o)) if *c == count && *k == at && o.is_equal(&offset)? => {}
+                Some(_) => return Ok(None),
+            }
+            if !tells_apart(&others, &drafts[*d].statement.domain, dims)? {
+                return Ok(None);
+            }
+            step = step.min(least);
+            let name = format!("{}_place", array.name);
+            let space = drafts[*d].statement.domain.space()?;
+            places.push(Set::universe(space)?.identity()?.set_tuple_name(DimType::Out, &name)?);
+        }
+        let Some((count, ..)) = key else { return Ok(None) };
+        for ((d, a), place) in own.iter().zip(places) {
+            drafts[*d].statement.accesses[*a].place = Some(place);
+        }
+        let ArrayKind::Memory { base } = array.kind else { return Ok(None) };
+        self.found.appended.push(Appended { array: id, base: ir::value(base), count, step });
+        Ok(Some(()))
+    }
+
+    /// For the model, with what finds the statement that gives a count its next value.
+    pub fn totals_of_appends(
+        &self,
+        total_of: impl Fn(Value, Value) -> Option<StmtId>,
+    ) -> Result<Vec<Append>, Fail> {
+        let mut found = Vec::new();
+        for a in &self.found.appended {
+            let total = self.given.count_of(a.count).and_then(|c| total_of(a.count, c.next));
+            let Some(total) = total else {
+                let (array, blocker) = (self.name_of(a.base), self.name_of(a.count));
+                return Err(Fail::at(RejectReason::Subscript { array, blocker }, a.count));
+            };
+            found.push(Append { array: a.array, total, step: a.step });
+        }
+        Ok(found)
+    }
+}
+
+impl Given<'_> {
     /// The count that a PHI at the head of a loop of the region is.
     pub fn count_of(&self, phi: Value) -> Option<Count> {
         let block = ir::parent(phi).filter(|_| ir::opcode(phi) == Some(Op::LLVMPHI))?;
-        let owner = self.given.an.innermost_loop(block).filter(|l| self.inside(*l))?;
-        let data = &self.given.an.loops()[owner.0];
+        let owner = self.an.innermost_loop(block).filter(|l| self.inside(*l))?;
+        let data = &self.an.loops()[owner.0];
         if data.header != block || !ir::int_bits(phi).is_some_and(|b| (32..=64).contains(&b)) {
             return None;
         }
@@ -103,140 +221,24 @@ impl Builder<'_> {
         }
     }
 
-    /// What a count may be at `place`: `[params] -> { [i..., v] }`.
-    pub fn counted_values(&mut self, phi: Value, place: &Place) -> Result<Option<Set>, Fail> {
-        let Some(count) = self.count_of(phi) else { return Ok(None) };
-        let Some(at) = place.loops.iter().position(|l| *l == count.owner) else { return Ok(None) };
-        let outer = self.given.an.loops()[count.owner.0].parent;
-        let start = self.given.an.scev(count.start, outer);
-        let Some(start) = self.affine(&start, place)? else { return Ok(None) };
-        match self.bounds_of(start, (at, count.most), ir::int_bits(phi).unwrap_or(64), place) {
-            Ok(values) => Ok(Some(values)),
-            Err(Stop::Blocker(_)) => Ok(None),
-            Err(Stop::Isl(e)) => Err(e.into()),
-        }
-    }
-
-    /// `{ [i..., v] : start <= v <= start + most i[at] }`, of a number that has so many bits.
-    fn bounds_of(
-        &mut self,
-        start: PwAff,
-        (at, most): (usize, i64),
-        bits: u32,
-        place: &Place,
-    ) -> Result<Set, Stop> {
-        let last = self.dim(at, place)?.scale(isl::Val::int(&self.given.ctx, most)?)?.add(start.clone())?;
-        if bits < 64 {
-            let beyond = last.clone().gt_set(self.constant((1 << (bits - 1)) - 1, place)?)?;
-            self.assume(AssumptionKind::NoWrap, beyond, place, "a count of elements does not overflow")?;
-        }
-        let d = place.dims() as u32;
-        let domain = place.domain.clone().add_dims(DimType::Set, 1)?;
-        let extended = Place { domain, values: place.values.clone(), ..place.clone() };
-        let v = self.dim(place.dims(), &extended)?;
-        let (low, high) = (start.insert_dims(DimType::In, d, 1)?, last.insert_dims(DimType::In, d, 1)?);
-        Ok(v.clone().ge_set(low)?.intersect(v.le_set(high)?)?.intersect(extended.domain)?)
-    }
-
-    /// The count that alone chooses the element of a store, and how much it goes up at least in an iteration
-    /// that makes the store.
-    pub fn appends(&self, store: Value) -> Option<(Value, i64)> {
-        let [subscript] = &self.found.data_subscripts.get(&store)?[..] else { return None };
-        let count = self.count_of(subscript.value)?;
-        let block = ir::parent(store)?;
-        // Once in an iteration.
-        if self.given.an.innermost_loop(block) != Some(count.owner)
-            || ir::opcode(store) != Some(Op::LLVMStore)
-        {
-            return None;
-        }
-        let known = self.conditions_before(block, count.owner);
-        let (least, _) = between(count.added, &known, MAX_DEPTH)?;
-        (least > 0).then_some((subscript.value, least))
-    }
-
     /// Conditions that hold, or don't, in an iteration of the loop that gets to `block`.
     fn conditions_before(&self, mut block: Block, l: LoopId) -> Vec<(Value, bool)> {
         let mut known = Vec::new();
         for _ in 0..MAX_BRANCHES {
-            if self.given.an.loops()[l.0].header == block {
+            if self.an.loops()[l.0].header == block {
                 break;
             }
-            let before = self.given.cfg.predecessors(block);
+            let before = self.cfg.predecessors(block);
             if let [only] = before[..]
                 && let (Some(c), [yes, no]) = (ir::branch_condition(only), &ir::successors(only)[..])
                 && yes != no
             {
                 implied(c, *yes == block, &mut known, MAX_DEPTH);
             }
-            let Some(next) = self.given.cfg.idom(block) else { break };
+            let Some(next) = self.cfg.idom(block) else { break };
             block = next;
         }
         known
-    }
-
-    /// Gives the accesses of an array that is appended to their places, the iterations of the count's loop.
-    /// `None` if it is none.
-    pub fn add_appended(
-        &mut self,
-        drafts: &mut [Draft],
-        (id, array): (ArrayId, &Array),
-        own: &[(usize, usize)],
-        all: &[Subscripts],
-    ) -> Result<Option<()>, Fail> {
-        let mut key: Option<(Value, usize, PwAff)> = None;
-        let (mut step, mut places) = (i64::MAX, Vec::new());
-        for (d, a) in own {
-            let Some(store) = crate::memory::scatters::instruction(&drafts[*d].statement.accesses[*a]) else {
-                return Ok(None);
-            };
-            let subs = all.iter().find(|o| o.draft == *d && o.instruction == store);
-            let (Some((count, least)), Some(subs)) = (self.appends(store), subs) else { return Ok(None) };
-            let loops = &drafts[*d].loops;
-            let dims = loops.len();
-            let here = self.count_of(count).map(|c| c.owner);
-            if subs.place.loops.len() != dims || subs.place.values.len() != 1 || loops.last().copied() != here
-            {
-                return Ok(None);
-            }
-            let Some((at, offset, others)) = divided(subs, dims)? else { return Ok(None) };
-            match &key {
-                None => key = Some((count, at, offset)),
-                Some((c, k, o)) if *c == count && *k == at && o.is_equal(&offset)? => {}
-                Some(_) => return Ok(None),
-            }
-            if !tells_apart(&others, &drafts[*d].statement.domain, dims)? {
-                return Ok(None);
-            }
-            step = step.min(least);
-            let name = format!("{}_place", array.name);
-            let space = drafts[*d].statement.domain.space()?;
-            places.push(Set::universe(space)?.identity()?.set_tuple_name(DimType::Out, &name)?);
-        }
-        let Some((count, ..)) = key else { return Ok(None) };
-        for ((d, a), place) in own.iter().zip(places) {
-            drafts[*d].statement.accesses[*a].place = Some(place);
-        }
-        let ArrayKind::Memory { base } = array.kind else { return Ok(None) };
-        self.found.appended.push(Appended { array: id, base: ir::value(base), count, step });
-        Ok(Some(()))
-    }
-
-    /// For the model, with what finds the statement that gives a count its next value.
-    pub fn totals_of_appends(
-        &self,
-        total_of: impl Fn(Value, Value) -> Option<StmtId>,
-    ) -> Result<Vec<Append>, Fail> {
-        let mut found = Vec::new();
-        for a in &self.found.appended {
-            let total = self.count_of(a.count).and_then(|c| total_of(a.count, c.next));
-            let Some(total) = total else {
-                let (array, blocker) = (self.name_of(a.base), self.name_of(a.count));
-                return Err(Fail::at(RejectReason::Subscript { array, blocker }, a.count));
-            };
-            found.push(Append { array: a.array, total, step: a.step });
-        }
-        Ok(found)
     }
 }
 

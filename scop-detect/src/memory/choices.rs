@@ -6,7 +6,7 @@
 //!
 //! **Invariant.** A set has all values that the program may compute; what is not looked into may be anything.
 
-use crate::base::builder::Builder;
+use crate::base::builder::{Builder, Given};
 use crate::base::fail::{Fail, Stop};
 use crate::base::flow::Flow;
 use crate::base::ir::{self, Op, Value};
@@ -31,7 +31,7 @@ impl Builder<'_> {
     /// may be assumed not to wrap, and what the counters alone give if that is asked for
     /// ([`crate::memory::data_subscripts::FoundSubscript::assuming`]).
     pub fn affine(&mut self, e: &ScevExpr, place: &Place) -> Result<Option<PwAff>, Fail> {
-        let value = match self.is_invariant(e) || self.mode.assuming && !self.has_unknown(e) {
+        let value = match self.given.is_invariant(e) || self.mode.assuming && !self.given.has_unknown(e) {
             true => self.exact(e, place),
             false => self.strictly(|me| me.exact(e, place)),
         };
@@ -50,11 +50,11 @@ impl Builder<'_> {
             let domain = place.domain.clone().add_dims(DimType::Set, 1)?;
             return Ok(self.last(place)?.eq_set(more)?.intersect(domain)?);
         }
-        let open = e.bits >= 8 && !self.mode.by_type && self.is_rounding(e);
+        let open = e.bits >= 8 && !self.mode.by_type && self.given.is_rounding(e);
         self.mode.narrow |= open;
         let any = match e.bits {
             0..=NARROW if !open => {
-                self.between(place, -(1 << (e.bits.max(1) - 1)), (1 << (e.bits.max(1) - 1)) - 1)?
+                self.given.between(place, -(1 << (e.bits.max(1) - 1)), (1 << (e.bits.max(1) - 1)) - 1)?
             }
             _ => Set::universe(place.space()?)?.add_dims(DimType::Set, 1)?,
         };
@@ -88,9 +88,9 @@ impl Builder<'_> {
                 }
                 if self.not_negative(&own, place)? {
                     Ok(own)
-                } else if x.bits <= NARROW && (self.mode.by_type || !self.is_rounding(x)) {
-                    self.between(place, 0, (1 << x.bits) - 1)
-                } else if (self.is_inspected(&own)? || self.is_count(x))
+                } else if x.bits <= NARROW && (self.mode.by_type || !self.given.is_rounding(x)) {
+                    self.given.between(place, 0, (1 << x.bits) - 1)
+                } else if (self.is_inspected(&own)? || self.given.is_count(x))
                     && is_bounded(&own)?
                     && self.assume_not_negative(&own, place, &self.describe(x))?
                 {
@@ -100,18 +100,15 @@ impl Builder<'_> {
                 }
             }
             ScevKind::SignExtend(x) => self.values(flow, x, place, depth - 1),
-            ScevKind::Unknown(v) if self.defined_inside(*v) => self.values_of(flow, *v, place, depth, any),
+            ScevKind::Unknown(v) if self.given.defined_inside(*v) => {
+                self.values_of(flow, *v, place, depth, any)
+            }
             ScevKind::Add(_) => match divisor(e) {
-                Some(n @ 1..) => self.between(place, 0, n - 1),
+                Some(n @ 1..) => self.given.between(place, 0, n - 1),
                 _ => Ok(self.sums(flow, e, place, depth)?.unwrap_or(any)),
             },
             _ => Ok(any),
         }
-    }
-
-    /// Whether an integer is rounded from a number that the host may look into.
-    fn is_rounding(&self, e: &ScevExpr) -> bool {
-        matches!(e.kind, ScevKind::Unknown(v) if self.defined_inside(v) && rounds(v).is_some())
     }
 
     /// What a value and what is affine may be together, if that does not wrap.
@@ -151,11 +148,11 @@ impl Builder<'_> {
         let bits = ir::int_bits(v).unwrap_or(64);
         let number = |i| ir::operands(v).get(i).and_then(|o| ir::constant_int(*o)).filter(|c| *c >= 0);
         match (ir::opcode(v), number(1)) {
-            (Some(Op::LLVMAnd), Some(mask)) => self.between(place, 0, mask),
-            (Some(Op::LLVMURem), Some(n @ 1..)) => self.between(place, 0, n - 1),
-            (Some(Op::LLVMSRem), Some(n @ 1..)) => self.between(place, 1 - n, n - 1),
+            (Some(Op::LLVMAnd), Some(mask)) => self.given.between(place, 0, mask),
+            (Some(Op::LLVMURem), Some(n @ 1..)) => self.given.between(place, 0, n - 1),
+            (Some(Op::LLVMSRem), Some(n @ 1..)) => self.given.between(place, 1 - n, n - 1),
             (Some(Op::LLVMLShr), Some(by)) if by > 0 && i64::from(bits) - by <= i64::from(NARROW) => {
-                self.between(place, 0, (1 << (i64::from(bits) - by).max(0)) - 1)
+                self.given.between(place, 0, (1 << (i64::from(bits) - by).max(0)) - 1)
             }
             (Some(Op::LLVMLoad), _) => Ok(self.inspected_values(flow, v, place)?.unwrap_or(any)),
             (Some(Op::LLVMURem | Op::LLVMSRem), None) => {
@@ -178,7 +175,7 @@ impl Builder<'_> {
     fn remainders(&mut self, flow: &Flow, v: Value, place: &Place, depth: u32) -> Result<Option<Set>, Fail> {
         let scope = ir::parent(v).and_then(|b| self.given.an.innermost_loop(b));
         let [x, n] = [0, 1].map(|i| self.given.an.scev(ir::operand(v, i), scope));
-        if !self.is_invariant(&n) {
+        if !self.given.is_invariant(&n) {
             return Ok(None);
         }
         let Some(n) = self.affine(&n, place)? else { return Ok(None) };
@@ -227,7 +224,7 @@ impl Builder<'_> {
                 return Ok(None);
             }
             let choice = match ir::opcode(x) {
-                Some(Op::LLVMPHI) if self.defined_inside(x) => {
+                Some(Op::LLVMPHI) if self.given.defined_inside(x) => {
                     let Some(own) = self.place_of(flow, x) else { return Ok(None) };
                     let scev =
                         self.given.an.scev(x, ir::parent(x).and_then(|b| self.given.an.innermost_loop(b)));
@@ -246,16 +243,17 @@ impl Builder<'_> {
                             .collect();
                         // What comes in from outside, and from in here all the same, is of an execution
                         // before.
-                        if from.iter().any(|(y, b)| !self.contains(*b) && self.defined_inside(*y)) {
+                        if from.iter().any(|(y, b)| !self.given.contains(*b) && self.given.defined_inside(*y))
+                        {
                             return Ok(None);
                         }
                         Some(from.into_iter().map(|(y, _)| y).collect())
                     }
                 }
-                Some(Op::LLVMSelect) if self.defined_inside(x) => {
+                Some(Op::LLVMSelect) if self.given.defined_inside(x) => {
                     Some(vec![ir::operand(x, 1), ir::operand(x, 2)])
                 }
-                Some(Op::LLVMFreeze) if self.defined_inside(x) => Some(vec![ir::operand(x, 0)]),
+                Some(Op::LLVMFreeze) if self.given.defined_inside(x) => Some(vec![ir::operand(x, 0)]),
                 _ => None,
             };
             match choice {
@@ -268,12 +266,12 @@ impl Builder<'_> {
         }
         let mut all: Option<Set> = None;
         for x in sources {
-            let (own, scope) = match self.defined_inside(x) {
+            let (own, scope) = match self.given.defined_inside(x) {
                 true => {
                     let Some(own) = self.place_of(flow, x) else { return Ok(None) };
                     (own, ir::parent(x).and_then(|b| self.given.an.innermost_loop(b)))
                 }
-                false => (self.before_region(None)?, None),
+                false => (self.given.before_region(None)?, None),
             };
             let kept = common(&own.loops, &place.loops[..fixed]);
             let scev = self.given.an.scev(x, scope);
@@ -339,13 +337,6 @@ impl Builder<'_> {
         self.at(&more, place.dims() as u32)
     }
 
-    pub fn between(&self, place: &Place, low: i64, high: i64) -> Result<Set, Fail> {
-        let d = place.dims() as u32;
-        let all = place.domain.clone().add_dims(DimType::Set, 1)?;
-        let (low, high) = (isl::Val::int(&self.given.ctx, low)?, isl::Val::int(&self.given.ctx, high)?);
-        Ok(all.lower_bound_val(DimType::Set, d, low)?.upper_bound_val(DimType::Set, d, high)?)
-    }
-
     pub fn not_negative(&self, values: &Set, place: &Place) -> Result<bool, Fail> {
         let negative = values.clone().intersect_params(self.context.clone())?.upper_bound_val(
             DimType::Set,
@@ -353,6 +344,20 @@ impl Builder<'_> {
             isl::Val::int(&self.given.ctx, -1)?,
         )?;
         Ok(negative.is_empty()?)
+    }
+}
+
+impl Given<'_> {
+    /// Whether an integer is rounded from a number that the host may look into.
+    fn is_rounding(&self, e: &ScevExpr) -> bool {
+        matches!(e.kind, ScevKind::Unknown(v) if self.defined_inside(v) && rounds(v).is_some())
+    }
+
+    pub fn between(&self, place: &Place, low: i64, high: i64) -> Result<Set, Fail> {
+        let d = place.dims() as u32;
+        let all = place.domain.clone().add_dims(DimType::Set, 1)?;
+        let (low, high) = (isl::Val::int(&self.ctx, low)?, isl::Val::int(&self.ctx, high)?);
+        Ok(all.lower_bound_val(DimType::Set, d, low)?.upper_bound_val(DimType::Set, d, high)?)
     }
 }
 

@@ -11,7 +11,7 @@
 //! **Invariant.** The number of iterations that scalar evolution gives is one modulo a power of two. It is
 //! taken for what it seems where the branches before the loop say that it is not negative, and nowhere else.
 
-use crate::base::builder::Builder;
+use crate::base::builder::{Builder, Found, Given};
 use crate::base::fail::{Fail, Stop};
 use crate::base::flow::Flow;
 use crate::base::found::FoundSubscript;
@@ -26,19 +26,10 @@ use pollyrs_scop::RejectReason;
 const MAX_LOADED: usize = 4;
 
 impl Builder<'_> {
-    /// Whether the number of iterations of a loop is known once integers that are loaded are.
-    pub fn is_counted_by_data(&self, l: LoopId) -> bool {
-        let count = self.given.an.backedge_taken_count(l);
-        let mut loaded = Vec::new();
-        count.kind != ScevKind::CouldNotCompute
-            && self.loaded(&count, &mut loaded)
-            && (1..=MAX_LOADED).contains(&loaded.len())
-    }
-
     /// Bounds what a load accesses by the number of iterations of loops that data counts, where its address
     /// has no other part that data chooses.
     pub fn count_access(&mut self, flow: &Flow, load: Value, base: Value, place: &Place) -> Result<(), Fail> {
-        if !place.loops.iter().any(|l| self.is_counted_by_data(*l)) {
+        if !place.loops.iter().any(|l| self.given.is_counted_by_data(*l)) {
             return Ok(());
         }
         self.found.counted_accesses.insert(load);
@@ -54,34 +45,12 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// `place` without the loops that have no bound but by data.
-    pub fn without_wide_loops(&self, mut place: Place) -> Result<Place, Fail> {
-        while let Some(d) = place.loops.iter().position(|l| self.found.wide_loops.contains(l)) {
-            place.loops.remove(d);
-            place.domain = place.domain.project_out(DimType::Set, d as u32, 1)?;
-        }
-        Ok(place)
-    }
-
-    /// The integers of the region that an expression is made of; false if not all are loaded.
-    fn loaded(&self, e: &ScevExpr, found: &mut Vec<(Value, ScevExpr)>) -> bool {
-        match &e.kind {
-            ScevKind::Unknown(v) if self.defined_inside(*v) => {
-                if found.iter().all(|(known, _)| known != v) {
-                    found.push((*v, e.clone()));
-                }
-                ir::opcode(*v) == Some(ir::Op::LLVMLoad)
-            }
-            _ => e.operands().into_iter().all(|o| self.loaded(o, found)),
-        }
-    }
-
     /// The domain of `place`, with the bounds of those of its loops that data counts. `None` if one of them
     /// has none.
     pub fn counted(&mut self, flow: &Flow, place: &Place) -> Result<Option<Set>, Fail> {
         let mut domain = place.domain.clone();
         for (d, l) in place.loops.iter().copied().enumerate() {
-            if !self.is_counted_by_data(l) {
+            if !self.given.is_counted_by_data(l) {
                 continue;
             }
             let Some(own) = self.counted_loop(flow, place, d, l)? else { return Ok(None) };
@@ -94,7 +63,7 @@ impl Builder<'_> {
     fn counted_loop(&mut self, flow: &Flow, place: &Place, d: usize, l: LoopId) -> Result<Option<Set>, Fail> {
         let count = self.given.an.backedge_taken_count(l);
         let mut loaded = Vec::new();
-        self.loaded(&count, &mut loaded);
+        self.given.loaded(&count, &mut loaded);
         let mut whole = place.clone();
         for (value, scev) in loaded {
             if whole.value_dim(&scev).is_some() {
@@ -116,13 +85,13 @@ impl Builder<'_> {
         };
         let Some(entered) = self.entered(&whole, d, l)? else { return Ok(None) };
         let points = whole.domain.clone().intersect(entered)?;
-        let zero = self.constant(0, &whole).map_err(|s| self.no_count(s, l))?;
+        let zero = self.constant(0, &whole).map_err(|s| self.given.no_count(s, l))?;
         let known = self.context.clone().intersect(self.assumed.set.clone())?;
         let negative = points.clone().intersect_params(known)?.intersect(last.clone().lt_set(zero)?)?;
         if !negative.is_empty()? {
             return Ok(None);
         }
-        let counter = self.dim(d, &whole).map_err(|s| self.no_count(s, l))?;
+        let counter = self.dim(d, &whole).map_err(|s| self.given.no_count(s, l))?;
         let points = points.intersect(counter.le_set(last)?)?;
         let extra = (whole.dims() - place.dims()) as u32;
         Ok(Some(points.project_out(DimType::Set, place.dims() as u32, extra)?.coalesce()?))
@@ -142,12 +111,47 @@ impl Builder<'_> {
         let reached = self.reached(branch, &outside)?;
         Ok(Some(reached.insert_dims(DimType::Set, d as u32, inner)?))
     }
+}
+
+impl Given<'_> {
+    /// Whether the number of iterations of a loop is known once integers that are loaded are.
+    pub fn is_counted_by_data(&self, l: LoopId) -> bool {
+        let count = self.an.backedge_taken_count(l);
+        let mut loaded = Vec::new();
+        count.kind != ScevKind::CouldNotCompute
+            && self.loaded(&count, &mut loaded)
+            && (1..=MAX_LOADED).contains(&loaded.len())
+    }
+
+    /// The integers of the region that an expression is made of; false if not all are loaded.
+    fn loaded(&self, e: &ScevExpr, found: &mut Vec<(Value, ScevExpr)>) -> bool {
+        match &e.kind {
+            ScevKind::Unknown(v) if self.defined_inside(*v) => {
+                if found.iter().all(|(known, _)| known != v) {
+                    found.push((*v, e.clone()));
+                }
+                ir::opcode(*v) == Some(ir::Op::LLVMLoad)
+            }
+            _ => e.operands().into_iter().all(|o| self.loaded(o, found)),
+        }
+    }
 
     fn no_count(&self, s: Stop, l: LoopId) -> Fail {
-        let header = self.given.an.loops()[l.0].header;
+        let header = self.an.loops()[l.0].header;
         match s {
             Stop::Isl(e) => e.into(),
             Stop::Blocker(blocker) => Fail::new(RejectReason::LoopBound { blocker }, header),
         }
+    }
+}
+
+impl Found {
+    /// `place` without the loops that have no bound but by data.
+    pub fn without_wide_loops(&self, mut place: Place) -> Result<Place, Fail> {
+        while let Some(d) = place.loops.iter().position(|l| self.wide_loops.contains(l)) {
+            place.loops.remove(d);
+            place.domain = place.domain.project_out(DimType::Set, d as u32, 1)?;
+        }
+        Ok(place)
     }
 }

@@ -115,7 +115,7 @@ impl Builder<'_> {
         let value = isl::Val::int(&self.given.ctx, by as i64)?;
         // The quotient is a parameter where it can be one, so that domains have no division.
         let quotient = self.given.an.quotient(distance.handle, by as u64);
-        let count = match self.is_invariant(&distance).then(|| self.param(&quotient)) {
+        let count = match self.given.is_invariant(&distance).then(|| self.param(&quotient)) {
             Some(Ok(index)) => self.param_aff(index, place.space()?)?,
             Some(Err(Stop::Isl(e))) => return Err(e.into()),
             _ => bytes.clone().scale_down(value.clone())?.floor()?,
@@ -151,7 +151,7 @@ impl Builder<'_> {
     /// For a loop that goes on while its counter, which steps by a number or a parameter, is less than
     /// something else.
     fn by_steps(&mut self, exiting: Block, l: LoopId, place: &Place) -> Result<Option<PwAff>, Stop> {
-        let Some(Below { first, step, end, bits, unsigned }) = self.below(exiting, l) else {
+        let Some(Below { first, step, end, bits, unsigned }) = self.given.below(exiting, l) else {
             return Ok(None);
         };
         if let ScevKind::Constant(step) = step.kind {
@@ -162,10 +162,10 @@ impl Builder<'_> {
                 Ok(None)
             };
         }
-        if ![&first, &step, &end].iter().all(|e| self.is_invariant(e)) {
+        if ![&first, &step, &end].iter().all(|e| self.given.is_invariant(e)) {
             return Ok(None);
         }
-        let before = self.before_region(place.inst)?;
+        let before = self.given.before_region(place.inst)?;
         let mut values = Vec::new();
         for e in [&first, &step, &end] {
             let value = if unsigned { self.unsigned(e, &before)? } else { self.exact(e, &before)? };
@@ -224,7 +224,7 @@ impl Builder<'_> {
     /// `zext(k + 1) != j`. Scalar evolution leaves it open, because an unsigned counter may wrap and never
     /// get there.
     fn until_equal(&mut self, exiting: Block, l: LoopId, place: &Place) -> Result<Option<PwAff>, Stop> {
-        let Some((test, Pred::LLVMIntNE)) = self.goes_on(exiting, l) else { return Ok(None) };
+        let Some((test, Pred::LLVMIntNE)) = self.given.goes_on(exiting, l) else { return Ok(None) };
         let counter = |e: &ScevExpr| {
             let ScevKind::ZeroExtend(x) = &e.kind else { return None };
             match &x.kind {

@@ -20,7 +20,7 @@
 //! **Example.** `for (j = 1; j < n; j++) if (x[j] > x[best]) best = j;` reads `x[v]`, `0 <= v < n`, as `best`
 //! is 0 or an earlier `j`.
 
-use crate::base::builder::Builder;
+use crate::base::builder::{Builder, Found, Given};
 use crate::base::fail::{Fail, Stop};
 use crate::base::flow::Flow;
 use crate::base::found::FoundSubscript;
@@ -86,11 +86,6 @@ impl Trial {
 }
 
 impl Builder<'_> {
-    /// What the load `v` needs to know its element, apart from the iteration.
-    pub fn subscript_values(&self, v: Value) -> Vec<Value> {
-        self.found.data_subscripts.get(&v).into_iter().flatten().map(|c| c.value).collect()
-    }
-
     /// Fills in [`Builder::chosen`].
     pub fn find_data_subscripts(&mut self, flow: &Flow) -> Result<(), Fail> {
         let within = flow.subregions.iter().flat_map(|s| s.blocks.iter().copied());
@@ -106,7 +101,7 @@ impl Builder<'_> {
             let (Ok(base), Some(place)) = (base_of(self, load), self.place_of(flow, load)) else { continue };
             let scope = ir::parent(load).and_then(|p| self.given.an.innermost_loop(p));
             let e = self.given.an.scev(ir::address(load).unwrap_or(load), scope);
-            if !self.has_unknown(&e) {
+            if !self.given.has_unknown(&e) {
                 self.count_access(flow, load, base, &place)?;
                 continue;
             }
@@ -166,7 +161,7 @@ impl Builder<'_> {
         };
         let scope = ir::parent(store).and_then(|p| self.given.an.innermost_loop(p));
         let e = self.given.an.scev(ir::address(store).unwrap_or(store), scope);
-        if self.found.data_subscripts.contains_key(&store) || !self.has_unknown(&e) {
+        if self.found.data_subscripts.contains_key(&store) || !self.given.has_unknown(&e) {
             return Ok(());
         }
         let plainly = self.trial(|me| me.raw_access(store, base, place.clone()))?;
@@ -181,10 +176,10 @@ impl Builder<'_> {
         }
         let mut fine = found.len() == 1;
         if fine {
-            found.iter_mut().for_each(|c| self.choose_count(c));
+            found.iter_mut().for_each(|c| self.given.choose_count(c));
             self.found.data_subscripts.insert(store, found);
             fine = self.trial(|me| me.data_dependent_access(flow, store, base, place.clone()))?.works()
-                && (self.listed(store).is_some() || self.appends(store).is_some());
+                && (self.found.listed(store).is_some() || self.appends(store).is_some());
         }
         self.mode.inspecting = false;
         if !fine {
@@ -225,7 +220,7 @@ impl Builder<'_> {
     ) -> Result<Raw, Fail> {
         let chosen = self.found.data_subscripts.get(&inst).cloned().unwrap_or_default();
         if chosen.is_empty() && !self.found.counted_accesses.contains(&inst) {
-            let place = self.without_wide_loops(place)?;
+            let place = self.found.without_wide_loops(place)?;
             return self.raw_access(inst, base, place);
         }
         let runs = place.domain.clone().params()?.intersect(self.context.clone())?;
@@ -299,10 +294,10 @@ impl Builder<'_> {
         let mut reached = place.domain.clone();
         let own = ir::parent(inst).and_then(|b| self.given.an.innermost_loop(b));
         // Scalar evolution sees values of a loop without a bound as they are behind the loop.
-        if own.filter(|l| self.inside(*l)) != place.loops.last().copied() {
+        if own.filter(|l| self.given.inside(*l)) != place.loops.last().copied() {
             return Ok(reached);
         }
-        for (c, holds) in self.branches_before(inst) {
+        for (c, holds) in self.given.branches_before(inst) {
             match self.known_condition(c, place)? {
                 Some(known) if holds => reached = reached.intersect(known)?,
                 Some(known) => reached = reached.subtract(known)?,
@@ -310,35 +305,6 @@ impl Builder<'_> {
             }
         }
         Ok(reached.coalesce()?)
-    }
-
-    /// The conditions of branches before an instruction in its iteration, and whether each holds where it is
-    /// executed.
-    pub fn branches_before(&self, inst: Value) -> Vec<(Value, bool)> {
-        let mut found = Vec::new();
-        let Some(mut block) = ir::parent(inst) else { return found };
-        let own = self.given.an.innermost_loop(block);
-        for _ in 0..MAX_VALUES {
-            let headed = own.is_some_and(|l| self.given.an.loops()[l.0].header == block);
-            let before = self.given.cfg.predecessors(block);
-            let next = match before[..] {
-                _ if headed || block == self.given.region.entry => break,
-                [one] => Some(one),
-                _ => self.given.cfg.idom(block),
-            };
-            let Some(next) = next.filter(|b| self.contains(*b) && self.given.an.innermost_loop(*b) == own)
-            else {
-                break;
-            };
-            if before.len() == 1
-                && let (Some(c), [yes, no]) = (ir::branch_condition(next), &ir::successors(next)[..])
-                && yes != no
-            {
-                found.push((c, *yes == block));
-            }
-            block = next;
-        }
-        found
     }
 
     /// Where a condition holds, if that can be told; what it needs to be assumed of parameters must leave
@@ -368,7 +334,7 @@ impl Builder<'_> {
     /// evolution drops what holds for an instruction only where its value is of use: the element of an
     /// access, and where it branches to, are.
     pub fn never_wraps_here(&mut self, e: &ScevExpr) -> bool {
-        if !self.has_unknown(e) {
+        if !self.given.has_unknown(e) {
             return false;
         }
         if let Some(known) = self.memo.unwrapped.get(&e.handle) {
@@ -401,19 +367,6 @@ impl Builder<'_> {
         }
     }
 
-    /// Whether the expression has a part that scalar evolution knows nothing of.
-    pub fn has_unknown(&self, e: &ScevExpr) -> bool {
-        match &e.kind {
-            ScevKind::Unknown(v) => self.defined_inside(*v),
-            _ => e.operands().into_iter().any(|o| self.has_unknown(o)),
-        }
-    }
-
-    /// Whether nothing of an expression is to be found: it has no unknown part, or is found.
-    fn is_settled(&self, e: &ScevExpr, found: &[FoundSubscript]) -> bool {
-        !self.has_unknown(e) || found.iter().any(|c| c.scev.handle == e.handle)
-    }
-
     /// The smallest parts of `e` that are not affine, of whatever value: what is made of them (minima,
     /// maxima, selections) bounds them.
     fn unknown_parts(
@@ -424,15 +377,15 @@ impl Builder<'_> {
         place: &Place,
         found: &mut Vec<FoundSubscript>,
     ) -> Result<(), Fail> {
-        if self.is_settled(e, found) {
+        if self.given.is_settled(e, found) {
             return Ok(());
         }
         if !e.is_pointer && self.affine(e, place)?.is_some() {
             return Ok(());
         }
         let whole = match &e.kind {
-            ScevKind::Unknown(v) if self.is_selection(*v) => {
-                let scope = self.scope(*v, place);
+            ScevKind::Unknown(v) if self.given.is_selection(*v) => {
+                let scope = self.given.scope(*v, place);
                 let mut parts = Vec::new();
                 if compared(ir::operand(*v, 0), &mut parts, MAX_DEPTH) {
                     parts.extend([ir::operand(*v, 1), ir::operand(*v, 2)]);
@@ -445,7 +398,9 @@ impl Builder<'_> {
                 true
             }
             ScevKind::Unknown(_) => true,
-            ScevKind::ZeroExtend(x) => matches!(&x.kind, ScevKind::Unknown(v) if !self.is_selection(*v)),
+            ScevKind::ZeroExtend(x) => {
+                matches!(&x.kind, ScevKind::Unknown(v) if !self.given.is_selection(*v))
+            }
             // A sum that may wrap is a value like any other; products are left to what is known of their
             // factors.
             ScevKind::Add(_) | ScevKind::Mul(_) => {
@@ -463,7 +418,7 @@ impl Builder<'_> {
         if wide && !is_bounded(&self.values(flow, e, place, MAX_DEPTH)?)? {
             return self.bounded_parts(flow, load, e, place, found);
         }
-        match self.computed(load, e) {
+        match self.given.computed(load, e) {
             Some(c) => {
                 found.push(c);
                 Ok(())
@@ -484,14 +439,14 @@ impl Builder<'_> {
         place: &Place,
         found: &mut Vec<FoundSubscript>,
     ) -> Result<(), Fail> {
-        if self.is_settled(e, found) {
+        if self.given.is_settled(e, found) {
             return Ok(());
         }
         if !e.is_pointer && e.bits <= 64 {
             if self.affine(e, place)?.is_some() {
                 return Ok(());
             }
-            if let Some(c) = self.computed(load, e)
+            if let Some(c) = self.given.computed(load, e)
                 && is_bounded(&self.values(flow, e, place, MAX_DEPTH)?)?
             {
                 found.push(c);
@@ -499,6 +454,56 @@ impl Builder<'_> {
             }
         }
         e.operands().into_iter().try_for_each(|o| self.bounded_parts(flow, load, o, place, found))
+    }
+}
+
+impl Found {
+    /// What the load `v` needs to know its element, apart from the iteration.
+    pub fn subscript_values(&self, v: Value) -> Vec<Value> {
+        self.data_subscripts.get(&v).into_iter().flatten().map(|c| c.value).collect()
+    }
+}
+
+impl Given<'_> {
+    /// The conditions of branches before an instruction in its iteration, and whether each holds where it is
+    /// executed.
+    pub fn branches_before(&self, inst: Value) -> Vec<(Value, bool)> {
+        let mut found = Vec::new();
+        let Some(mut block) = ir::parent(inst) else { return found };
+        let own = self.an.innermost_loop(block);
+        for _ in 0..MAX_VALUES {
+            let headed = own.is_some_and(|l| self.an.loops()[l.0].header == block);
+            let before = self.cfg.predecessors(block);
+            let next = match before[..] {
+                _ if headed || block == self.region.entry => break,
+                [one] => Some(one),
+                _ => self.cfg.idom(block),
+            };
+            let Some(next) = next.filter(|b| self.contains(*b) && self.an.innermost_loop(*b) == own) else {
+                break;
+            };
+            if before.len() == 1
+                && let (Some(c), [yes, no]) = (ir::branch_condition(next), &ir::successors(next)[..])
+                && yes != no
+            {
+                found.push((c, *yes == block));
+            }
+            block = next;
+        }
+        found
+    }
+
+    /// Whether the expression has a part that scalar evolution knows nothing of.
+    pub fn has_unknown(&self, e: &ScevExpr) -> bool {
+        match &e.kind {
+            ScevKind::Unknown(v) => self.defined_inside(*v),
+            _ => e.operands().into_iter().any(|o| self.has_unknown(o)),
+        }
+    }
+
+    /// Whether nothing of an expression is to be found: it has no unknown part, or is found.
+    fn is_settled(&self, e: &ScevExpr, found: &[FoundSubscript]) -> bool {
+        !self.has_unknown(e) || found.iter().any(|c| c.scev.handle == e.handle)
     }
 
     /// The instruction from which the address of `load` is computed and that gives `e`.
@@ -508,7 +513,7 @@ impl Builder<'_> {
             ScevKind::SignExtend(x) => (Some(x.handle), false),
             _ => (None, false),
         };
-        let scope = ir::parent(load).and_then(|p| self.given.an.innermost_loop(p));
+        let scope = ir::parent(load).and_then(|p| self.an.innermost_loop(p));
         let (mut work, mut seen) = (vec![ir::address(load)?], BTreeSet::new());
         let mut narrower = None;
         while let Some(v) = work.pop() {
@@ -516,7 +521,7 @@ impl Builder<'_> {
                 continue;
             }
             if ir::int_bits(v).is_some() {
-                let own = self.given.an.scev(v, scope).handle;
+                let own = self.an.scev(v, scope).handle;
                 if own == e.handle {
                     return Some(FoundSubscript {
                         scev: e.clone(),
@@ -533,13 +538,13 @@ impl Builder<'_> {
                 Some(Op::LLVMLoad) => {}
                 // Where a loop of a subregion begins is a value from before it.
                 Some(Op::LLVMPHI) => {
-                    let own = ir::parent(v).and_then(|b| self.given.an.innermost_loop(b).map(|l| (b, l)));
-                    let Some((_, l)) = own.filter(|(b, l)| {
-                        self.given.an.loops()[l.0].header == *b && self.is_counted_by_data(*l)
-                    }) else {
+                    let own = ir::parent(v).and_then(|b| self.an.innermost_loop(b).map(|l| (b, l)));
+                    let Some((_, l)) =
+                        own.filter(|(b, l)| self.an.loops()[l.0].header == *b && self.is_counted_by_data(*l))
+                    else {
                         continue;
                     };
-                    let blocks = &self.given.an.loops()[l.0].blocks;
+                    let blocks = &self.an.loops()[l.0].blocks;
                     let from = ir::incoming(v).into_iter().filter(|(_, b)| !blocks.contains(b));
                     work.extend(from.map(|(x, _)| x));
                 }

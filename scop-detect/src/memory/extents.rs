@@ -45,7 +45,7 @@ impl Builder<'_> {
     /// what keeps subscripts inside, and a union would multiply the cases everywhere.
     pub fn named_extent(&mut self, e: &ScevExpr) -> Result<Option<usize>, Stop> {
         let Some(ops) = maximum_of(e) else { return Ok(None) };
-        let place = self.before_region(None)?;
+        let place = self.given.before_region(None)?;
         let known = self.params.len();
         let index = self.param(e)?;
         if index < known {
@@ -120,7 +120,7 @@ impl Builder<'_> {
 
     /// The first of `ops` that no other one exceeds in any iteration of `raws`.
     fn largest(&mut self, ops: &[ScevExpr], raws: &[&Raw]) -> Result<Option<Polynomial>, Stop> {
-        let outside = self.before_region(None)?;
+        let outside = self.given.before_region(None)?;
         let known = self.context.clone().intersect(self.assumed.set.clone())?;
         'candidates: for candidate in ops {
             let Ok(x) = self.strictly(|me| me.exact(candidate, &outside)) else { continue };
@@ -239,14 +239,14 @@ impl Builder<'_> {
     /// The parameter for a quotient, or something else rounded, that does not change in the region; `None`
     /// for other expressions.
     fn named_quotient(&mut self, e: &ScevExpr, place: &Place) -> Result<Option<usize>, Stop> {
-        let value = if self.is_invariant(e) {
+        let value = if self.given.is_invariant(e) {
             e.clone()
         } else {
             // A signed division that scalar evolution takes for a black box is one of unsigned numbers where
             // nothing is negative.
             let Some((v, by)) = rounded(e) else { return Ok(None) };
-            let dividend = self.given.an.scev(ir::operand(v, 0), self.scope(v, place));
-            match self.is_invariant(&dividend) {
+            let dividend = self.given.an.scev(ir::operand(v, 0), self.given.scope(v, place));
+            match self.given.is_invariant(&dividend) {
                 true => {
                     let x = self.exact(&dividend, place)?;
                     let negative = x.lt_set(self.constant(0, place)?)?;
@@ -263,7 +263,7 @@ impl Builder<'_> {
         let known = self.params.len();
         let Ok(index) = self.param(&value) else { return Ok(None) };
         if index == known {
-            let place = self.before_region(None)?;
+            let place = self.given.before_region(None)?;
             if let Ok(x) = self.exact(&value, &place) {
                 let same = self.param_aff(index, place.space()?)?.eq_set(x)?.params()?;
                 // Bounds from both sides, without the remainder.
@@ -331,16 +331,18 @@ impl Builder<'_> {
             return Ok(None);
         }
         let e = entry.scev.clone();
-        let place = self.before_region(None)?;
+        let place = self.given.before_region(None)?;
         let (dividend, by, unsigned) = match divided_by_number(&e) {
             Some((x, by)) => (x.clone(), by, true),
             None => match rounded(&e) {
                 // Of the iteration that the region is in, where the division lies in a loop around it.
-                Some((v, by)) => (self.given.an.scev(ir::operand(v, 0), self.scope(v, &place)), by, false),
+                Some((v, by)) => {
+                    (self.given.an.scev(ir::operand(v, 0), self.given.scope(v, &place)), by, false)
+                }
                 None => return Ok(None),
             },
         };
-        if !self.is_invariant(&dividend) {
+        if !self.given.is_invariant(&dividend) {
             return Ok(None);
         }
         // A number of 64 bits whose quotient is within what is checked of parameters is not negative.
@@ -351,7 +353,7 @@ impl Builder<'_> {
         let Ok(x) = self.strictly(|me| me.exact(&dividend, &place)) else { return Ok(None) };
         let p = self.param_aff(index, place.space()?)?;
         let zero = self.constant(0, &place)?;
-        let least = self.scale(p.clone(), i128::from(by))?;
+        let least = self.given.scale(p.clone(), i128::from(by))?;
         let most = least.clone().add_constant(isl::Val::int(&self.given.ctx, by - 1)?)?;
         let mut between = least.le_set(x.clone())?.intersect(most.ge_set(x.clone())?)?;
         between = between.intersect(p.clone().ge_set(self.constant(1, &place)?)?)?;

@@ -15,7 +15,7 @@
 //! **Example.** `p[i].v += p[i].kind` stores at `24 i + 8` and reads at `24 i + 16`: the arrays `p[*][3]` of
 //! doubles and `p_2[*][6]` of integers.
 
-use crate::base::builder::Builder;
+use crate::base::builder::{Builder, Found};
 use crate::base::ir::{self, Op, Value};
 use crate::memory::accesses::Raw;
 use pollyrs_delinearize::{Residue, Symbol};
@@ -26,33 +26,12 @@ use std::collections::BTreeMap;
 pub(crate) type Widths = BTreeMap<u32, Vec<usize>>;
 
 impl Builder<'_> {
-    /// Remembers where accesses from `base` lie.
-    pub fn note_residues(&mut self, base: Value, raws: &[Raw]) {
-        for raw in raws {
-            let bytes = ir::elem_type(ir::accessed_type(raw.inst)).map(|t| t.bytes());
-            let own = bytes.and_then(|bytes| Residue::new(&raw.offset, bytes, |s| constants(raw, s)));
-            let joined = match self.found.residues.get(&raw.inst) {
-                Some((_, before)) => before.and_then(|before| before.join(own?)),
-                None => own,
-            };
-            self.found.residues.insert(raw.inst, (base, joined));
-        }
-    }
-
-    /// Whether two instructions access different bytes of each period.
-    pub fn in_other_bytes(&self, x: Value, y: Value) -> bool {
-        match (self.found.residues.get(&x), self.found.residues.get(&y)) {
-            (Some((p, Some(x))), Some((q, Some(y)))) => p == q && x.is_apart_from(*y),
-            _ => false,
-        }
-    }
-
     /// Whether no store goes to what is accessed with another width.
     pub fn widths_are_apart(&self, base: Value, raws: &[Raw], widths: &Widths) -> bool {
         let stores = |v: Value| ir::opcode(v) == Some(Op::LLVMStore);
         let apart = |x: Value, y: Value| {
             !(stores(x) || stores(y))
-                || self.in_other_bytes(x, y)
+                || self.found.in_other_bytes(x, y)
                 || !self.given.an.may_alias_accesses((base, Some(x)), (base, Some(y)))
         };
         let groups: Vec<&Vec<usize>> = widths.values().collect();
@@ -60,6 +39,29 @@ impl Builder<'_> {
             let others = || groups[n + 1..].iter().flat_map(|other| other.iter());
             group.iter().all(|a| others().all(|b| apart(raws[*a].inst, raws[*b].inst)))
         })
+    }
+}
+
+impl Found {
+    /// Remembers where accesses from `base` lie.
+    pub fn note_residues(&mut self, base: Value, raws: &[Raw]) {
+        for raw in raws {
+            let bytes = ir::elem_type(ir::accessed_type(raw.inst)).map(|t| t.bytes());
+            let own = bytes.and_then(|bytes| Residue::new(&raw.offset, bytes, |s| constants(raw, s)));
+            let joined = match self.residues.get(&raw.inst) {
+                Some((_, before)) => before.and_then(|before| before.join(own?)),
+                None => own,
+            };
+            self.residues.insert(raw.inst, (base, joined));
+        }
+    }
+
+    /// Whether two instructions access different bytes of each period.
+    pub fn in_other_bytes(&self, x: Value, y: Value) -> bool {
+        match (self.residues.get(&x), self.residues.get(&y)) {
+            (Some((p, Some(x))), Some((q, Some(y)))) => p == q && x.is_apart_from(*y),
+            _ => false,
+        }
     }
 }
 

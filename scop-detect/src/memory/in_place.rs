@@ -17,7 +17,7 @@
 //! **Example.** `out[i] = a[i] + a[i + 1]` is fine with `out == a`: what is read was not yet stored.
 //! `out[i] = a[i] + a[i - 1]` is not: `{ S0[i] -> S0[i + 1] }` would carry a value.
 
-use crate::base::builder::Builder;
+use crate::base::builder::Given;
 use crate::base::ir::{self, Value};
 use isl::{DimType, Set, UnionMap};
 use pollyrs_isl as isl;
@@ -33,7 +33,7 @@ struct Touching<'a> {
     reads: Vec<&'a Access>,
 }
 
-impl Builder<'_> {
+impl Given<'_> {
     /// Those of `pairs` that may be one array. `schedule` is the original one, `known` holds of the
     /// parameters.
     pub fn in_place(
@@ -46,7 +46,7 @@ impl Builder<'_> {
     ) -> Vec<(ArrayId, ArrayId)> {
         let accesses = || statements.iter().flat_map(|s| &s.accesses);
         let written = |id: ArrayId| accesses().any(|a| a.array == id && a.kind != AccessKind::Read);
-        let end = self.given.ctx.operations() + OPERATIONS;
+        let end = self.ctx.operations() + OPERATIONS;
         let mut found = Vec::new();
         for (a, b) in pairs.iter().copied() {
             let (written, read) = match (written(a), written(b)) {
@@ -58,14 +58,14 @@ impl Builder<'_> {
             if w.kind == r.kind || w.elem.bytes() != r.elem.bytes() || w.dims() != r.dims() {
                 continue;
             }
-            let left = end.saturating_sub(self.given.ctx.operations());
+            let left = end.saturating_sub(self.ctx.operations());
             if left == 0 {
                 break;
             }
             // A failure, of the budget for instance, leaves the pair apart.
             let unseen =
                 || self.stores_are_unseen((written, read), None, &w.name, statements, (schedule, known));
-            if self.given.ctx.with_budget(left, unseen).unwrap_or(false) {
+            if self.ctx.with_budget(left, unseen).unwrap_or(false) {
                 found.push((a, b));
             }
         }
@@ -89,8 +89,8 @@ impl Builder<'_> {
             }
             (Some(_), _) => false,
         };
-        let mut sinks = UnionMap::empty(&self.given.ctx)?;
-        let mut sources = UnionMap::empty(&self.given.ctx)?;
+        let mut sinks = UnionMap::empty(&self.ctx)?;
+        let mut sources = UnionMap::empty(&self.ctx)?;
         let mut all = Vec::new();
         for s in statements {
             let of = |id: ArrayId| s.accesses.iter().filter(move |a| a.array == id);
@@ -122,7 +122,7 @@ impl Builder<'_> {
                         return Ok(false);
                     }
                 } else if before && let Some(same) = same_iteration(early.statement, late.statement)? {
-                    seen = seen.subtract(UnionMap::read(&self.given.ctx, &same)?)?;
+                    seen = seen.subtract(UnionMap::read(&self.ctx, &same)?)?;
                 }
             }
         }
@@ -133,7 +133,7 @@ impl Builder<'_> {
     /// is said of one block only.
     fn reads_come_first(&self, early: &Touching<'_>, late: &Touching<'_>) -> bool {
         let position = |a: &&Access| match a.value {
-            AccessValue::Instruction(v) => Some(self.given.cfg.position(ir::value(v))),
+            AccessValue::Instruction(v) => Some(self.cfg.position(ir::value(v))),
             _ => None,
         };
         let places = |of: &[&Access]| of.iter().map(position).collect::<Option<Vec<_>>>();

@@ -82,7 +82,8 @@ impl Builder<'_> {
         let Some(bits) = ir::int_bits(load).filter(|bits| matches!(bits, 8 | 16 | 32 | 64)) else {
             return Ok(None);
         };
-        if !self.mode.inspecting || ir::opcode(load) != Some(Op::LLVMLoad) || !self.defined_inside(load) {
+        if !self.mode.inspecting || ir::opcode(load) != Some(Op::LLVMLoad) || !self.given.defined_inside(load)
+        {
             return Ok(None);
         }
         let (Ok(base), Some(place)) = (base_of(self, load), self.place_of(flow, load)) else {
@@ -138,14 +139,14 @@ impl Builder<'_> {
 
     /// Whether the element of a load depends on an integer that is rounded from a number.
     fn is_rounded(&self, load: Value) -> bool {
-        let (mut work, mut seen) = (self.subscript_values(load), BTreeSet::new());
+        let (mut work, mut seen) = (self.found.subscript_values(load), BTreeSet::new());
         while let Some(v) = work.pop() {
             if self.found.roundings.iter().any(|r| r.value == v) {
                 return true;
             }
-            if self.defined_inside(v) && seen.insert(v) {
+            if self.given.defined_inside(v) && seen.insert(v) {
                 match ir::opcode(v) {
-                    Some(Op::LLVMLoad) => work.extend(self.subscript_values(v)),
+                    Some(Op::LLVMLoad) => work.extend(self.found.subscript_values(v)),
                     _ => work.extend(ir::operands(v)),
                 }
             }
@@ -162,11 +163,14 @@ impl Builder<'_> {
                 match self.found.inspections.iter().position(|i| i.loads.contains(&v)) {
                     Some(n) if found.insert(n) => {
                         work.extend(
-                            self.found.inspections[n].loads.iter().flat_map(|l| self.subscript_values(*l)),
+                            self.found.inspections[n]
+                                .loads
+                                .iter()
+                                .flat_map(|l| self.found.subscript_values(*l)),
                         );
                     }
                     Some(_) => {}
-                    None if self.defined_inside(v) && ir::opcode(v) != Some(Op::LLVMPHI) => {
+                    None if self.given.defined_inside(v) && ir::opcode(v) != Some(Op::LLVMPHI) => {
                         work.extend(ir::operands(v));
                     }
                     None => {}

@@ -23,7 +23,7 @@
 //! **Example.** `L[next + y * (w / 2) + x] = L[at + 2 * y * w + 2 * x]` is the array `L[*][w / 2]` at
 //! `8 * next` bytes, and `L_2[*][w]` at `8 * at`.
 
-use crate::base::builder::Builder;
+use crate::base::builder::{Assumptions, Builder};
 use crate::base::fail::{Fail, Stop};
 use crate::base::ir::{self, Op, Value};
 use crate::base::place::Place;
@@ -63,7 +63,7 @@ impl Builder<'_> {
     pub fn arrays_of(&mut self, base: Value, raws: &[Raw]) -> Result<Vec<Part>, Fail> {
         let widths = by_width(raws);
         if widths.len() > 1 {
-            self.note_residues(base, raws);
+            self.found.note_residues(base, raws);
         }
         if widths.len() <= 1 || !self.widths_are_apart(base, raws, &widths) {
             return self.arrays_of_width(base, raws);
@@ -81,7 +81,7 @@ impl Builder<'_> {
 
     /// The arrays that accesses of one width are to.
     fn arrays_of_width(&mut self, base: Value, raws: &[Raw]) -> Result<Vec<Part>, Fail> {
-        let before = self.assumed_so_far();
+        let before = self.assumed.assumed_so_far();
         let whole = self.shape(base, raws);
         let shapeless = match &whole {
             Ok(shaped) => !shaped.likely || shaped.pinned,
@@ -107,15 +107,15 @@ impl Builder<'_> {
         }
         // Regions that are only tried together can do without each other.
         if shapeless && !self.given.region.joined {
-            let after = self.assumed_so_far();
-            self.restore(before.clone());
+            let after = self.assumed.assumed_so_far();
+            self.assumed.restore(before.clone());
             // What begins with the array itself is its rows, and a place beside that is in one of them.
             let places = by_shift(raws).iter().all(|(shift, _)| !shift.is_zero());
             let different = whole.as_ref().is_ok_and(|w| !(w.pinned && places));
             if let Some(parts) = self.parts(base, raws, different)? {
                 return Ok(parts);
             }
-            self.restore(after);
+            self.assumed.restore(after);
         }
         let whole = whole?;
         if is_row(base)
@@ -136,8 +136,8 @@ impl Builder<'_> {
         before: Assumed,
         (shift, whole): (&Polynomial, Option<&Shaped>),
     ) -> Result<Option<Part>, Fail> {
-        let after = self.assumed_so_far();
-        self.restore(before.clone());
+        let after = self.assumed.assumed_so_far();
+        self.assumed.restore(before.clone());
         let own: Vec<Raw> = raws.iter().map(|r| Raw { offset: &r.offset - shift, ..r.clone() }).collect();
         let part = match (self.shape(base, &own), self.bytes(shift)) {
             (Ok(shaped), Ok(shift)) => Part { shaped, shift, accesses: (0..raws.len()).collect() },
@@ -148,7 +148,7 @@ impl Builder<'_> {
             }
             (_, Err(Stop::Isl(e))) => return Err(e.into()),
             _ => {
-                self.restore(after);
+                self.assumed.restore(after);
                 return Ok(None);
             }
         };
@@ -183,7 +183,7 @@ impl Builder<'_> {
         if better && !kept {
             return Ok(Some(part));
         }
-        self.restore(after);
+        self.assumed.restore(after);
         Ok(None)
     }
 
@@ -216,14 +216,14 @@ impl Builder<'_> {
         let Some(least) = raws.iter().map(number).min().filter(|c| (1..=MAX_COEFFICIENT).contains(c)) else {
             return Ok(None);
         };
-        let place = self.before_region(None)?;
+        let place = self.given.before_region(None)?;
         let shift = match self.constant(least, &place) {
             Ok(shift) => shift.project_domain_on_params()?,
             Err(Stop::Isl(e)) => return Err(e.into()),
             Err(Stop::Blocker(_)) => return Ok(None),
         };
-        let whole = self.assumed_so_far();
-        self.restore(before);
+        let whole = self.assumed.assumed_so_far();
+        self.assumed.restore(before);
         let first = Polynomial::constant(least);
         let own: Vec<Raw> = raws.iter().map(|r| Raw { offset: &r.offset - &first, ..r.clone() }).collect();
         if let Ok(shaped) = self.shape(base, &own)
@@ -233,7 +233,7 @@ impl Builder<'_> {
         {
             return Ok(Some(Part { shaped, shift: Some(shift), accesses: (0..raws.len()).collect() }));
         }
-        self.restore(whole);
+        self.assumed.restore(whole);
         Ok(None)
     }
 
@@ -262,8 +262,8 @@ impl Builder<'_> {
         if !any {
             return Ok(None);
         }
-        let after = self.assumed_so_far();
-        self.restore(before.clone());
+        let after = self.assumed.assumed_so_far();
+        self.assumed.restore(before.clone());
         let tried = self.shape(base, &own);
         match tried {
             Ok(shaped)
@@ -276,7 +276,7 @@ impl Builder<'_> {
             Err(f) if matches!(f.reason, RejectReason::Budget { .. } | RejectReason::Internal { .. }) => {
                 return Err(f);
             }
-            _ => self.restore(after),
+            _ => self.assumed.restore(after),
         }
         Ok(None)
     }
@@ -352,14 +352,6 @@ impl Builder<'_> {
         Ok(all)
     }
 
-    fn assumed_so_far(&self) -> Assumed {
-        (self.assumed.set.clone(), self.assumed.all.clone(), self.assumed.products.clone())
-    }
-
-    fn restore(&mut self, assumed: Assumed) {
-        (self.assumed.set, self.assumed.all, self.assumed.products) = assumed;
-    }
-
     /// The arrays at different shifts, if all have shapes that are mostly right. What has one shape that is
     /// hardly ever right is a part of a matrix rather than several arrays, unless those have to be
     /// `different`, and are in their shapes.
@@ -402,7 +394,7 @@ impl Builder<'_> {
             return Ok(None);
         }
         let blocked = || Stop::Blocker("a shift".into());
-        let place = self.before_region(None)?;
+        let place = self.given.before_region(None)?;
         let mut sum = self.constant(0, &place)?;
         for (m, c) in p.terms() {
             let factors: Vec<usize> = m
@@ -433,6 +425,16 @@ impl Builder<'_> {
             sum = sum.add(term)?;
         }
         Ok(Some(sum.project_domain_on_params()?))
+    }
+}
+
+impl Assumptions {
+    fn assumed_so_far(&self) -> Assumed {
+        (self.set.clone(), self.all.clone(), self.products.clone())
+    }
+
+    fn restore(&mut self, assumed: Assumed) {
+        (self.set, self.all, self.products) = assumed;
     }
 }
 

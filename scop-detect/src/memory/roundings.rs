@@ -12,10 +12,10 @@
 //! approximate are not looked into: nobody knows their bits.
 //!
 //! **Invariants.** Numbers are as they are before the SCoP: no load of them comes behind a store to the same
-//! place ([`Builder::check_numbers`], by the proof that calls in place have). A NaN that nothing excludes, or
+//! place ([`Given::check_numbers`], by the proof that calls in place have). A NaN that nothing excludes, or
 //! a number beyond the integer's type, leaves the original loop, which may do what it likes.
 
-use crate::base::builder::Builder;
+use crate::base::builder::{Builder, Found, Given};
 use crate::base::fail::Fail;
 use crate::base::flow::Flow;
 use crate::base::found::{Draft, FoundTerm, Rounded, WIDE_BOUND};
@@ -193,7 +193,7 @@ impl Builder<'_> {
     /// A rounding to a number of `bits` bits with a sign.
     fn rounding(&mut self, flow: &Flow, v: Value, bits: u32) -> Result<Option<usize>, Fail> {
         let Some(how) = rounds(v) else { return Ok(None) };
-        let Some(single) = is_single(how.of).filter(|_| self.mode.inspecting && self.defined_inside(v))
+        let Some(single) = is_single(how.of).filter(|_| self.mode.inspecting && self.given.defined_inside(v))
         else {
             return Ok(None);
         };
@@ -201,7 +201,7 @@ impl Builder<'_> {
             return Ok(None);
         }
         let mut terms = Terms::default();
-        let facts = self.facts_before(v);
+        let facts = self.given.facts_before(v);
         let mut last = self.number(flow, how.of, &facts, &mut terms)?;
         if let Some(op) = how.by {
             last = terms.push(single, TermKind::Made(op, vec![last]), None);
@@ -257,7 +257,7 @@ impl Builder<'_> {
         facts: &[Fact],
         terms: &mut Terms,
     ) -> Result<usize, Fail> {
-        if !self.defined_inside(v) {
+        if !self.given.defined_inside(v) {
             let kind = if ir::is_undefined(v) { TermKind::Any } else { TermKind::Known(ir::handle(v)) };
             return Ok(terms.push(single, kind, None));
         }
@@ -343,7 +343,7 @@ impl Builder<'_> {
             if bits > 16 {
                 return Ok(None);
             }
-            values = self.between(&place, 0, (1 << bits) - 1)?;
+            values = self.given.between(&place, 0, (1 << bits) - 1)?;
         }
         if !is_bounded(&values)? {
             return Ok(None);
@@ -373,7 +373,9 @@ impl Builder<'_> {
         self.mode.inspecting = inspecting;
         Ok(fine?.works())
     }
+}
 
+impl Given<'_> {
     /// What branches before an instruction say of numbers.
     fn facts_before(&self, v: Value) -> Vec<Fact> {
         let mut facts = Vec::new();
@@ -400,12 +402,42 @@ impl Builder<'_> {
         facts
     }
 
+    /// That no number a rounding is made of is loaded behind a store to its place.
+    pub fn check_numbers(
+        &self,
+        rounded: &[RoundedFrom],
+        arrays: &[Array],
+        statements: &[Statement],
+        order: (&isl::Schedule, &Set),
+    ) -> Result<(), Fail> {
+        let written = |id: ArrayId| {
+            statements.iter().flat_map(|s| &s.accesses).any(|a| a.array == id && a.kind != AccessKind::Read)
+        };
+        for r in rounded {
+            for (found, t) in r.rounding.terms.iter().zip(&r.terms) {
+                let (Some(load), TermKind::Memory { array, .. }) = (found.load, &t.kind) else { continue };
+                if !written(*array) {
+                    continue;
+                }
+                let name = &arrays[array.0].name;
+                let unseen =
+                    || self.stores_are_unseen((*array, *array), Some(&[load]), name, statements, order);
+                if !self.ctx.with_budget(OPERATIONS, unseen).unwrap_or(false) {
+                    return Err(not_inspected(&r.rounding, load));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Found {
     /// What the roundings that anything depends on load. Asked when [`Builder::looked_at`] is.
     pub fn rounded_from(&self, drafts: &[Draft], arrays: &[Array]) -> Result<Vec<RoundedFrom>, Fail> {
         let accesses =
             || drafts.iter().flat_map(|d| d.statement.accesses.iter().map(move |a| (&d.statement.domain, a)));
         let mut all = Vec::new();
-        for r in &self.found.roundings {
+        for r in &self.roundings {
             let mut terms = Vec::new();
             for t in &r.terms {
                 let mut kind = t.kind.clone();
@@ -434,34 +466,6 @@ impl Builder<'_> {
             all.push(RoundedFrom { rounding: r.clone(), terms });
         }
         Ok(all)
-    }
-
-    /// That no number a rounding is made of is loaded behind a store to its place.
-    pub fn check_numbers(
-        &self,
-        rounded: &[RoundedFrom],
-        arrays: &[Array],
-        statements: &[Statement],
-        order: (&isl::Schedule, &Set),
-    ) -> Result<(), Fail> {
-        let written = |id: ArrayId| {
-            statements.iter().flat_map(|s| &s.accesses).any(|a| a.array == id && a.kind != AccessKind::Read)
-        };
-        for r in rounded {
-            for (found, t) in r.rounding.terms.iter().zip(&r.terms) {
-                let (Some(load), TermKind::Memory { array, .. }) = (found.load, &t.kind) else { continue };
-                if !written(*array) {
-                    continue;
-                }
-                let name = &arrays[array.0].name;
-                let unseen =
-                    || self.stores_are_unseen((*array, *array), Some(&[load]), name, statements, order);
-                if !self.given.ctx.with_budget(OPERATIONS, unseen).unwrap_or(false) {
-                    return Err(not_inspected(&r.rounding, load));
-                }
-            }
-        }
-        Ok(())
     }
 }
 

@@ -15,7 +15,7 @@
 //! **Example.** `for (t) for (i) y[list[i]] += b[i];` has the places `{ S0[t, i] -> [i] }`, and is parallel
 //! in `i`.
 
-use crate::base::builder::Builder;
+use crate::base::builder::{Builder, Found};
 use crate::base::fail::Fail;
 use crate::base::found::Draft;
 use crate::base::ir::{self, Op, Value};
@@ -41,16 +41,6 @@ struct Key {
 }
 
 impl Builder<'_> {
-    /// The load of the integer that alone chooses the element of a store, if it is inspected.
-    pub fn listed(&self, store: Value) -> Option<(Value, usize)> {
-        let [subscript] = &self.found.data_subscripts.get(&store)?[..] else { return None };
-        let mut v = subscript.value;
-        while matches!(ir::opcode(v), Some(Op::LLVMSExt | Op::LLVMZExt)) {
-            v = ir::operand(v, 0);
-        }
-        Some((v, self.found.inspections.iter().position(|i| i.looks_at(v))?))
-    }
-
     /// Gives the accesses of arrays that are stored to under a subscript from a list their places. The result
     /// is a store of an array that has none.
     pub fn add_places(
@@ -75,7 +65,8 @@ impl Builder<'_> {
             let mut key = None;
             let mut places = Vec::new();
             for (d, a) in &own {
-                let Some(place) = self.place_of_access(&drafts[*d], (*d, *a), array, all, &mut key)? else {
+                let Some(place) = self.found.place_of_access(&drafts[*d], (*d, *a), array, all, &mut key)?
+                else {
                     break;
                 };
                 places.push(place);
@@ -94,6 +85,18 @@ impl Builder<'_> {
             }
         }
         Ok(None)
+    }
+}
+
+impl Found {
+    /// The load of the integer that alone chooses the element of a store, if it is inspected.
+    pub fn listed(&self, store: Value) -> Option<(Value, usize)> {
+        let [subscript] = &self.data_subscripts.get(&store)?[..] else { return None };
+        let mut v = subscript.value;
+        while matches!(ir::opcode(v), Some(Op::LLVMSExt | Op::LLVMZExt)) {
+            v = ir::operand(v, 0);
+        }
+        Some((v, self.inspections.iter().position(|i| i.looks_at(v))?))
     }
 
     /// `{ Stmt[i] -> place[...] }`, if the access has the common key.

@@ -139,7 +139,7 @@ impl Builder<'_> {
             }
             let bits = self.params[p].bits;
             if wraps && bits < 64 {
-                let (place, half) = (self.before_region(None)?, 1i64 << (bits - 1));
+                let (place, half) = (self.given.before_region(None)?, 1i64 << (bits - 1));
                 let note = format!("{} does not overflow", self.params[p].display);
                 let value = Polynomial::term(product.clone(), 1);
                 self.assume_range(AssumptionKind::NoWrap, &value, (-half, half - 1), &place, &[], &note)?;
@@ -267,7 +267,7 @@ impl Builder<'_> {
         let Some(inst) = raws.first().map(|r| r.inst) else { return Ok(()) };
         let stop =
             |s: Stop| s.fail(inst, |blocker| RejectReason::Subscript { array: "an array".into(), blocker });
-        let place = self.before_region(Some(inst))?;
+        let place = self.given.before_region(Some(inst))?;
         let mut whole = Polynomial::param(order[order.len() - 1].1);
         let mut replaced = Vec::new();
         for pair in order.windows(2).rev() {

@@ -14,7 +14,7 @@
 //! **What isn't.** Sums of floating-point numbers without `reassoc`, which keep their order; elements
 //! narrower than 32 bits, which devices have no operation for.
 
-use crate::base::builder::Builder;
+use crate::base::builder::{Builder, Given};
 use crate::base::fail::Fail;
 use crate::base::flow::Flow;
 use crate::base::found::{Draft, FoundUpdate};
@@ -49,7 +49,7 @@ impl Builder<'_> {
             return None;
         }
         let mut c = Chain::default();
-        if !self.follow(&mut c, new, (block, address)) {
+        if !self.given.follow(&mut c, new, (block, address)) {
             return None;
         }
         let (load, op) = (c.load?, c.op?);
@@ -81,6 +81,85 @@ impl Builder<'_> {
         Some(FoundUpdate { load, chain, op, ordered: c.ordered })
     }
 
+    /// Marks a store whose load has an element that data chooses: the same one.
+    pub fn find_update(&mut self, store: Value) {
+        if let Some(found) = self.update_of(store)
+            && let Some(chosen) = self.found.data_subscripts.get(&found.load).cloned()
+        {
+            if !found.ordered {
+                self.found.data_subscripts.insert(store, chosen);
+            }
+            self.found.updates.insert(store, found);
+        }
+    }
+
+    /// Why a store under a subscript that data chooses can't be modelled, when it is neither an update nor
+    /// one of a list.
+    pub fn not_apart(&mut self, flow: &Flow, store: Value) -> Fail {
+        self.found.data_subscripts.remove(&store);
+        let (base, place) = match (base_of(self, store), self.place_of(flow, store)) {
+            (Ok(base), Some(place)) => (base, place),
+            (Err(fail), _) => return fail,
+            _ => return Fail::at(RejectReason::ControlFlow, store),
+        };
+        let fail = match self.data_dependent_access(flow, store, base, place) {
+            Err(fail) => fail,
+            Ok(_) => {
+                let (array, blocker) = (self.name_of(base), "data".to_string());
+                Fail::at(RejectReason::Subscript { array, blocker }, store)
+            }
+        };
+        self.no_update(store, fail)
+    }
+
+    /// The reason, or a better one.
+    pub fn no_update(&self, store: Value, fail: Fail) -> Fail {
+        match self.found.updates.get(&store) {
+            Some(found) if found.ordered && matches!(fail.reason, RejectReason::Subscript { .. }) => {
+                let value = base_of(self, store).map_or_else(|_| "it".to_string(), |b| self.name_of(b));
+                Fail::at(RejectReason::OrderedSum { value }, store)
+            }
+            _ => fail,
+        }
+    }
+
+    /// Fills in [`Statement::updates`](pollyrs_scop::Statement). The result is a store to an array that is
+    /// accessed otherwise, too.
+    pub fn add_updates(&self, drafts: &mut [Draft], arrays: &[Array]) -> Option<Value> {
+        for d in drafts.iter_mut() {
+            for a in d.statement.accesses.iter().filter(|a| a.kind != AccessKind::Read) {
+                let AccessValue::Instruction(v) = a.value else { continue };
+                let store = ir::value(v);
+                if let Some(found) = self
+                    .found
+                    .updates
+                    .get(&store)
+                    .filter(|f| !f.ordered && self.found.data_subscripts.contains_key(&store))
+                {
+                    d.statement.updates.push(Update {
+                        load: handle(found.load),
+                        store: v,
+                        chain: found.chain.iter().map(|v| handle(*v)).collect(),
+                        op: found.op,
+                        identity: handle(identity(found.op, ir::operand(store, 0))),
+                    });
+                }
+            }
+        }
+        (0..arrays.len()).find_map(|id| {
+            let own = || {
+                let all = drafts.iter().map(|d| &d.statement);
+                let all = all.flat_map(|s| s.accesses.iter().map(move |a| (s, a)));
+                all.filter(|(_, a)| a.array == ArrayId(id))
+            };
+            let ops: BTreeSet<Option<UpdateOp>> = own().map(|(s, a)| s.update_of(a).map(|u| u.op)).collect();
+            let store = || own().find_map(|(s, a)| s.update_of(a).map(|u| ir::value(u.store)));
+            if ops.len() < 2 { None } else { store() }
+        })
+    }
+}
+
+impl Given<'_> {
     /// Whether `v` is what is loaded from an address, combined with other values; collects the way there.
     fn follow(&self, c: &mut Chain, v: Value, at: (Block, Value)) -> bool {
         let (block, address) = at;
@@ -163,8 +242,8 @@ impl Builder<'_> {
     /// Whether a load is of an address.
     fn same_address(&self, load: Value, address: Value) -> bool {
         let (Some(own), Some(block)) = (ir::address(load), ir::parent(load)) else { return false };
-        let scope = self.given.an.innermost_loop(block);
-        own == address || self.given.an.scev(own, scope).handle == self.given.an.scev(address, scope).handle
+        let scope = self.an.innermost_loop(block);
+        own == address || self.an.scev(own, scope).handle == self.an.scev(address, scope).handle
     }
 
     /// A minimum or maximum by a comparison of what is loaded: the comparison, the load.
@@ -190,83 +269,6 @@ impl Builder<'_> {
             _ => return None,
         };
         Some((condition, load, extremum(condition, first, taken)?))
-    }
-
-    /// Marks a store whose load has an element that data chooses: the same one.
-    pub fn find_update(&mut self, store: Value) {
-        if let Some(found) = self.update_of(store)
-            && let Some(chosen) = self.found.data_subscripts.get(&found.load).cloned()
-        {
-            if !found.ordered {
-                self.found.data_subscripts.insert(store, chosen);
-            }
-            self.found.updates.insert(store, found);
-        }
-    }
-
-    /// Why a store under a subscript that data chooses can't be modelled, when it is neither an update nor
-    /// one of a list.
-    pub fn not_apart(&mut self, flow: &Flow, store: Value) -> Fail {
-        self.found.data_subscripts.remove(&store);
-        let (base, place) = match (base_of(self, store), self.place_of(flow, store)) {
-            (Ok(base), Some(place)) => (base, place),
-            (Err(fail), _) => return fail,
-            _ => return Fail::at(RejectReason::ControlFlow, store),
-        };
-        let fail = match self.data_dependent_access(flow, store, base, place) {
-            Err(fail) => fail,
-            Ok(_) => {
-                let (array, blocker) = (self.name_of(base), "data".to_string());
-                Fail::at(RejectReason::Subscript { array, blocker }, store)
-            }
-        };
-        self.no_update(store, fail)
-    }
-
-    /// The reason, or a better one.
-    pub fn no_update(&self, store: Value, fail: Fail) -> Fail {
-        match self.found.updates.get(&store) {
-            Some(found) if found.ordered && matches!(fail.reason, RejectReason::Subscript { .. }) => {
-                let value = base_of(self, store).map_or_else(|_| "it".to_string(), |b| self.name_of(b));
-                Fail::at(RejectReason::OrderedSum { value }, store)
-            }
-            _ => fail,
-        }
-    }
-
-    /// Fills in [`Statement::updates`](pollyrs_scop::Statement). The result is a store to an array that is
-    /// accessed otherwise, too.
-    pub fn add_updates(&self, drafts: &mut [Draft], arrays: &[Array]) -> Option<Value> {
-        for d in drafts.iter_mut() {
-            for a in d.statement.accesses.iter().filter(|a| a.kind != AccessKind::Read) {
-                let AccessValue::Instruction(v) = a.value else { continue };
-                let store = ir::value(v);
-                if let Some(found) = self
-                    .found
-                    .updates
-                    .get(&store)
-                    .filter(|f| !f.ordered && self.found.data_subscripts.contains_key(&store))
-                {
-                    d.statement.updates.push(Update {
-                        load: handle(found.load),
-                        store: v,
-                        chain: found.chain.iter().map(|v| handle(*v)).collect(),
-                        op: found.op,
-                        identity: handle(identity(found.op, ir::operand(store, 0))),
-                    });
-                }
-            }
-        }
-        (0..arrays.len()).find_map(|id| {
-            let own = || {
-                let all = drafts.iter().map(|d| &d.statement);
-                let all = all.flat_map(|s| s.accesses.iter().map(move |a| (s, a)));
-                all.filter(|(_, a)| a.array == ArrayId(id))
-            };
-            let ops: BTreeSet<Option<UpdateOp>> = own().map(|(s, a)| s.update_of(a).map(|u| u.op)).collect();
-            let store = || own().find_map(|(s, a)| s.update_of(a).map(|u| ir::value(u.store)));
-            if ops.len() < 2 { None } else { store() }
-        })
     }
 }
 

@@ -3,7 +3,7 @@
 //! **Invariants.** All sets and functions of the result are over one list of parameters, and nothing depends
 //! on a parameter that is not in it. No assumption is implied by the context and the others.
 
-use crate::base::builder::Builder;
+use crate::base::builder::{Builder, Given};
 use crate::base::fail::{Fail, block_location, loc};
 use crate::base::found::{Draft, ParamEntry, Rounded};
 use crate::base::ir::{self, Value, handle};
@@ -97,7 +97,7 @@ impl Builder<'_> {
         self.assumed.all = self.needed_assumptions()?;
         self.refuse_trivial(&drafts)?;
         let mut looked = self.looked_at(&drafts, &arrays)?;
-        let mut rounded = self.rounded_from(&drafts, &arrays)?;
+        let mut rounded = self.found.rounded_from(&drafts, &arrays)?;
         let known = self.known_at_run_time()?;
         for d in &mut drafts {
             d.statement.domain = assumed_domain(d.statement.domain.clone(), &known)?;
@@ -112,7 +112,7 @@ impl Builder<'_> {
         for f in arrays.iter_mut().flat_map(|a| a.sizes.iter_mut().flatten().chain(&mut a.shift)) {
             *f = tidy_value(f, &space)?;
         }
-        self.join_cells(&mut drafts, &mut arrays, &known);
+        self.given.join_cells(&mut drafts, &mut arrays, &known);
         for d in &mut drafts {
             d.statement.reduction = crate::values::reductions::recognise(&d.statement, &arrays)?;
             let total = crate::values::reductions::running(&d.statement, &arrays)?;
@@ -128,12 +128,12 @@ impl Builder<'_> {
             }
         }
         let schedule = original_schedule(&self.given.ctx, &drafts)?;
-        let reordered = self.reordered(&drafts);
+        let reordered = self.given.reordered(&drafts);
         let statements: Vec<Statement> = drafts.into_iter().map(|d| d.statement).collect();
-        let in_place = self.in_place(&alias_checks, &arrays, &statements, &schedule, &known);
-        self.check_numbers(&rounded, &arrays, &statements, (&schedule, &known))?;
+        let in_place = self.given.in_place(&alias_checks, &arrays, &statements, &schedule, &known);
+        self.given.check_numbers(&rounded, &arrays, &statements, (&schedule, &known))?;
         let loops: Vec<_> = (0..self.given.an.loops().len())
-            .filter(|l| self.inside(LoopId(*l)))
+            .filter(|l| self.given.inside(LoopId(*l)))
             .map(|l| self.given.an.loops()[l].location.clone().map(loc))
             .collect();
         let location = loops.first().cloned().flatten().or_else(|| block_location(self.given.region.entry));
@@ -168,7 +168,7 @@ impl Builder<'_> {
             arrays,
             statements,
             schedule,
-            region: self.handles(),
+            region: self.given.handles(),
             alias_checks,
             in_place,
             invariant_loads,
@@ -183,24 +183,6 @@ impl Builder<'_> {
         };
         verify(&scop).map_err(|e| Fail { reason: not_valid(e, &scop), block: None, location: None })?;
         Ok(scop)
-    }
-
-    /// Nests over points that the program runs through tile by tile.
-    fn reordered(&self, drafts: &[Draft]) -> Vec<Reordered> {
-        let mut nests: BTreeMap<usize, Reordered> = BTreeMap::new();
-        for (n, d) in drafts.iter().enumerate() {
-            let Some(first) = d.loops.iter().position(|l| self.given.an.loops()[l.0].points) else {
-                continue;
-            };
-            // Where the mark of the last one is gone, all may have been in another order.
-            let last = d.loops.iter().rposition(|l| self.given.an.loops()[l.0].last_of_points);
-            let last = last.filter(|l| *l >= first).unwrap_or(d.loops.len() - 1);
-            let statements = Vec::new();
-            let nest = nests.entry(d.loops[first].0).or_insert(Reordered { first, last, statements });
-            nest.last = nest.last.max(last);
-            nest.statements.push(StmtId(n));
-        }
-        nests.into_values().collect()
     }
 
     /// The inspections whose parameters are left.
@@ -245,18 +227,6 @@ impl Builder<'_> {
         Ok(roundings)
     }
 
-    /// The region, its blocks in reverse postorder.
-    fn handles(&self) -> Region {
-        let block = |b: &ir::Block| ir::handle_of_block(*b);
-        let mut blocks: Vec<_> = self.given.region.blocks.iter().collect();
-        blocks.sort_by_key(|b| self.given.cfg.id(**b));
-        Region {
-            entry: block(&self.given.region.entry),
-            exit: block(&self.given.region.exit),
-            blocks: blocks.into_iter().map(block).collect(),
-        }
-    }
-
     /// Pairs of arrays of which one is written and whose accesses may touch the same memory, whatever their
     /// types. (Parts of one allocation are such a pair, too.)
     fn alias_checks(&self, drafts: &[Draft], arrays: &[Array]) -> Vec<(ArrayId, ArrayId)> {
@@ -277,7 +247,7 @@ impl Builder<'_> {
                 let clash = touching[a].iter().any(|(x, wx)| {
                     let with = |(y, wy): &(Value, bool)| {
                         (*wx || *wy)
-                            && !self.in_other_bytes(*x, *y)
+                            && !self.found.in_other_bytes(*x, *y)
                             && self.given.an.may_alias_accesses((p, Some(*x)), (q, Some(*y)))
                     };
                     touching[b].iter().any(with)
@@ -440,6 +410,38 @@ impl Builder<'_> {
             }
         }
         Ok(known.coalesce()?)
+    }
+}
+
+impl Given<'_> {
+    /// Nests over points that the program runs through tile by tile.
+    fn reordered(&self, drafts: &[Draft]) -> Vec<Reordered> {
+        let mut nests: BTreeMap<usize, Reordered> = BTreeMap::new();
+        for (n, d) in drafts.iter().enumerate() {
+            let Some(first) = d.loops.iter().position(|l| self.an.loops()[l.0].points) else {
+                continue;
+            };
+            // Where the mark of the last one is gone, all may have been in another order.
+            let last = d.loops.iter().rposition(|l| self.an.loops()[l.0].last_of_points);
+            let last = last.filter(|l| *l >= first).unwrap_or(d.loops.len() - 1);
+            let statements = Vec::new();
+            let nest = nests.entry(d.loops[first].0).or_insert(Reordered { first, last, statements });
+            nest.last = nest.last.max(last);
+            nest.statements.push(StmtId(n));
+        }
+        nests.into_values().collect()
+    }
+
+    /// The region, its blocks in reverse postorder.
+    fn handles(&self) -> Region {
+        let block = |b: &ir::Block| ir::handle_of_block(*b);
+        let mut blocks: Vec<_> = self.region.blocks.iter().collect();
+        blocks.sort_by_key(|b| self.cfg.id(**b));
+        Region {
+            entry: block(&self.region.entry),
+            exit: block(&self.region.exit),
+            blocks: blocks.into_iter().map(block).collect(),
+        }
     }
 }
 

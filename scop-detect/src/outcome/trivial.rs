@@ -10,7 +10,7 @@
 //! parameters, nothing of interest would run. Parameters are what the program computes them from: rows of
 //! `m / 9` elements hold none of `m`, and `n * m` is more than `m`.
 
-use crate::base::builder::Builder;
+use crate::base::builder::{Assumptions, Builder};
 use crate::base::fail::{Fail, Stop};
 use crate::base::found::Draft;
 use isl::{DimType, Set, Space, Val};
@@ -83,7 +83,7 @@ impl Builder<'_> {
             return Ok(None);
         }
         let e = self.params[index].scev.clone();
-        let place = self.before_region(None)?;
+        let place = self.given.before_region(None)?;
         let own = self.param_aff(index, place.space()?)?;
         match core(&e) {
             ScevExpr { kind: ScevKind::SMin(_) | ScevKind::SMax(_), .. } => {
@@ -123,7 +123,7 @@ impl Builder<'_> {
         }
         let (free, left, others) = self.left(&domains, FEW)?;
         if left.is_empty()? && !self.is_a_border(&domains)? {
-            return self.blame(&free);
+            return self.assumed.blame(&free);
         }
         // What runs where the others don't is looked at by itself, if it is as deep.
         let depth = domains.first().map_or(Ok(0), |d| d.dim(DimType::Set))?;
@@ -134,20 +134,10 @@ impl Builder<'_> {
             }
             let (free, left, never) = self.left(alone, FEW)?;
             if never.is_empty() && left.is_empty()? && !self.is_a_border(alone)? {
-                return self.blame(&free);
+                return self.assumed.blame(&free);
             }
         }
         Ok(None)
-    }
-
-    /// What an assumption says that leaves none of these parameters; the last one where it takes several.
-    fn blame(&self, free: &Set) -> isl::Result<Option<String>> {
-        for a in &self.assumed.all {
-            if free.is_disjoint(&a.set)? {
-                return Ok(Some(a.note.clone()));
-            }
-        }
-        Ok(self.assumed.all.last().map(|a| a.note.clone()))
     }
 
     /// The parameters for which all loops have `least` iterations and none has too many, those of them that
@@ -199,6 +189,18 @@ impl Builder<'_> {
             is &= along;
         }
         Ok(is)
+    }
+}
+
+impl Assumptions {
+    /// What an assumption says that leaves none of these parameters; the last one where it takes several.
+    fn blame(&self, free: &Set) -> isl::Result<Option<String>> {
+        for a in &self.all {
+            if free.is_disjoint(&a.set)? {
+                return Ok(Some(a.note.clone()));
+            }
+        }
+        Ok(self.all.last().map(|a| a.note.clone()))
     }
 }
 

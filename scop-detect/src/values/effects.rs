@@ -12,18 +12,17 @@
 //!
 //! **Invariant.** The set of effects is closed: every cell an effect reads has the effects that write it.
 
-use crate::base::blame::type_reason;
-use crate::base::builder::Builder;
-use crate::base::fail::{Fail, Stop};
+use crate::base::builder::{Builder, Given};
+use crate::base::fail::Fail;
 use crate::base::flow::Flow;
-use crate::base::instructions::{check_body, check_effects, inputs, is_expensive, is_ignored};
+use crate::base::instructions::{check_effects, is_ignored};
 use crate::base::ir::{self, Block, Op, Value};
 use crate::base::place::Place;
-use crate::base::scalars::{Cell, CellKind, common};
+use crate::base::scalars::{Cell, CellKind};
 use crate::memory::accesses::base_of;
 use isl::Set;
 use pollyrs_isl as isl;
-use pollyrs_llvm_shim::{LoopId, ScevExpr, ScevKind};
+use pollyrs_llvm_shim::{LoopId, ScevExpr};
 use pollyrs_scop::RejectReason;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,7 +61,7 @@ pub(crate) struct Effect {
     pub stored: Vec<(Value, Value)>,
     /// Synthesised integers.
     pub synthesized: Vec<(Value, ScevExpr)>,
-    done: BTreeSet<Value>,
+    pub done: BTreeSet<Value>,
 }
 
 #[derive(Default)]
@@ -72,7 +71,7 @@ pub(crate) struct Effects {
     /// Values from outside, in the order found.
     pub invariants: Vec<Value>,
     /// Base pointers that the region stores to.
-    written: BTreeSet<Value>,
+    pub written: BTreeSet<Value>,
     index: BTreeMap<(Value, bool, usize), usize>,
     /// Cells whose writers are still to be made.
     pending: Vec<usize>,
@@ -89,17 +88,7 @@ impl Effect {
     }
 }
 
-/// Operand trees of other blocks up to this size are computed again instead of passed through a cell.
-const MAX_FORWARD: usize = 8;
-
 impl Builder<'_> {
-    /// Refuses regions with effects that the model lacks. Comes first, as it costs next to nothing.
-    pub fn check_instructions(&self) -> Result<(), Fail> {
-        let mut blocks: Vec<Block> = self.given.region.blocks.iter().copied().collect();
-        blocks.sort_by_key(|b| self.given.cfg.id(*b));
-        blocks.into_iter().flat_map(ir::instructions).try_for_each(check_effects)
-    }
-
     pub fn effects(&mut self, flow: &Flow) -> Result<Effects, Fail> {
         self.find_data_subscripts(flow)?;
         let mut fx = Effects::default();
@@ -130,7 +119,7 @@ impl Builder<'_> {
             for v in stores {
                 e.tree.insert(self.given.cfg.position(v), v);
                 self.read_count(flow, &mut fx, &mut e, v)?;
-                for o in [ir::operand(v, 0)].into_iter().chain(self.subscript_values(v)) {
+                for o in [ir::operand(v, 0)].into_iter().chain(self.found.subscript_values(v)) {
                     self.resolve(flow, &mut fx, &mut e, o)?;
                 }
             }
@@ -141,7 +130,7 @@ impl Builder<'_> {
             let place = self.place(flow, block, Some(v))?;
             let mut e = new_effect(block, self.given.cfg.position(v).1, Out::Store(v), &place, true);
             self.read_count(flow, &mut fx, &mut e, v)?;
-            for o in [ir::operand(v, 0)].into_iter().chain(self.subscript_values(v)) {
+            for o in [ir::operand(v, 0)].into_iter().chain(self.found.subscript_values(v)) {
                 self.resolve(flow, &mut fx, &mut e, o)?;
             }
             fx.effects.push(e);
@@ -158,7 +147,7 @@ impl Builder<'_> {
                 fx.effects.push(e);
             }
         }
-        for v in self.live_outs() {
+        for v in self.given.live_outs() {
             self.live_out(flow, &mut fx, v)?;
         }
         self.write_cells(flow, &mut fx)?;
@@ -182,7 +171,7 @@ impl Builder<'_> {
     fn subregion_calls(&mut self, flow: &Flow, fx: &mut Effects, k: usize) -> Result<(), Fail> {
         let blocks = flow.subregions[k].blocks.iter();
         let calls: Vec<Value> =
-            blocks.flat_map(|b| ir::instructions(*b)).filter(|v| self.reports(*v)).collect();
+            blocks.flat_map(|b| ir::instructions(*b)).filter(|v| self.found.reports(*v)).collect();
         let does = |e: &Effect| matches!(e.out, Out::Subregion(own) if own == k);
         let checks = calls.iter().any(|v| self.found.reported.contains(v));
         let mut needed = checks || fx.effects.iter().any(does);
@@ -257,7 +246,7 @@ impl Builder<'_> {
             && flow.loops.get(&block).is_some_and(Vec::is_empty)
             && self.affine_value(flow, v, block, &flow.domains[&block].clone())?.is_none();
         let kind = if join { CellKind::Phi } else { CellKind::Scalar };
-        if let Some(phi) = self.handed_to(flow, v, 0).filter(|phi| *phi != v) {
+        if let Some(phi) = self.given.handed_to(flow, v, 0).filter(|phi| *phi != v) {
             return self.copied_out(flow, fx, v, phi);
         }
         let cell = self.cell(flow, fx, kind, v, 0)?;
@@ -274,7 +263,7 @@ impl Builder<'_> {
         fx.cells.push(Cell { live_out: true, ..self.new_cell(flow, CellKind::Scalar, v, 0)? });
         let to = fx.cells.len() - 1;
         fx.index.insert((v, false, 0), to);
-        let place = self.before_region(None)?;
+        let place = self.given.before_region(None)?;
         let runs = flow.domains[&block].clone().params()?;
         let place = Place { domain: place.domain.intersect_params(runs)?, ..place };
         let mut e = new_effect(block, 0, Out::Cell(v, to), &place, false);
@@ -285,25 +274,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The PHI at the head of the loop number `depth` around `v`, counted from the outside, to which its
-    /// latch hands `v` last: what stays in the PHI's cell behind the loop.
-    fn handed_to(&self, flow: &Flow, v: Value, depth: usize) -> Option<Value> {
-        let own = flow.loops.get(&ir::parent(v)?)?;
-        let data = &self.given.an.loops()[own.get(depth)?.0];
-        // If the test comes before the latch, the last iteration writes nothing.
-        if data.latch.is_none_or(|b| data.exiting != [b]) {
-            return None;
-        }
-        let phis =
-            ir::instructions(data.header).into_iter().take_while(|i| ir::opcode(*i) == Some(Op::LLVMPHI));
-        let held = |p: &Value| ir::elem_type(ir::type_of(*p)).is_some() || ir::int_bits(*p) == Some(1);
-        phis.filter(held).find(|p| {
-            let last = ir::incoming(*p).into_iter().find(|(_, b)| Some(*b) == data.latch);
-            v != *p && last.is_some_and(|(x, _)| self.origin(flow, x) == self.origin(flow, v))
-        })
-    }
-
-    fn cell(
+    pub fn cell(
         &mut self,
         flow: &Flow,
         fx: &mut Effects,
@@ -342,7 +313,7 @@ impl Builder<'_> {
             fx.effects.push(e);
             return Ok(());
         }
-        let headed = self.headed_loop(flow, block);
+        let headed = self.given.headed_loop(flow, block);
         let mut initial: Option<Value> = None;
         let mut done = BTreeSet::new();
         for (value, from) in ir::incoming(cell.value) {
@@ -356,14 +327,14 @@ impl Builder<'_> {
                 }
                 continue;
             }
-            let value = self.origin(flow, value);
-            if !self.contains(from) {
+            let value = self.given.origin(flow, value);
+            if !self.given.contains(from) {
                 // Only the first block is entered from outside; one value comes in, or the region is no good.
                 if headed.is_none() || initial.is_some_and(|i| i != value) {
                     return Err(Fail::new(RejectReason::ControlFlow, block));
                 }
                 if initial.replace(value).is_none() {
-                    let place = self.before_region(None)?;
+                    let place = self.given.before_region(None)?;
                     let mut e = new_effect(block, 0, Out::Cell(value, index), &place, false);
                     self.resolve(flow, fx, &mut e, value)?;
                     // Before everything else.
@@ -387,154 +358,6 @@ impl Builder<'_> {
             e.edge = Some(block);
             self.resolve(flow, fx, &mut e, value)?;
             fx.effects.push(e);
-        }
-        Ok(())
-    }
-
-    /// The expression of an integer that code generation can compute from counters and parameters.
-    fn affine_value(
-        &mut self,
-        flow: &Flow,
-        v: Value,
-        user: Block,
-        domain: &Set,
-    ) -> Result<Option<ScevExpr>, Fail> {
-        if !ir::int_bits(v).is_some_and(|b| (8..=64).contains(&b)) {
-            return Ok(None);
-        }
-        let e = self.given.an.scev(v, self.given.an.innermost_loop(user));
-        let place = Place::new(flow.loops.get(&user).cloned().unwrap_or_default(), domain.clone(), Some(v));
-        let counter = ir::opcode(v) == Some(Op::LLVMPHI) && matches!(e.kind, ScevKind::AddRec { .. });
-        let r = match self.strictly(|me| me.congruent(&e, &place)) {
-            Err(Stop::Blocker(_)) if counter => self.congruent(&e, &place),
-            r => r,
-        };
-        match r {
-            Ok(_) => Ok(Some(e)),
-            Err(Stop::Blocker(_)) => Ok(None),
-            Err(Stop::Isl(e)) => Err(e.into()),
-        }
-    }
-
-    /// Makes `v` available to the effect.
-    fn resolve(&mut self, flow: &Flow, fx: &mut Effects, e: &mut Effect, v: Value) -> Result<(), Fail> {
-        if !e.done.insert(v) || ir::is_literal(v) {
-            return Ok(());
-        }
-        let at = match &e.out {
-            Out::Store(s) => *s,
-            Out::Cell(..) | Out::Subregion(_) => v,
-        };
-        if ir::is_pointer(v) {
-            let opcode = "store of a pointer".to_string();
-            return Err(Fail { block: Some(e.block), ..Fail::at(RejectReason::Instruction { opcode }, at) });
-        }
-        let Some(block) = ir::parent(v).filter(|b| self.contains(*b)) else {
-            if !ir::computable(v) || ir::is_constant(v) {
-                return Err(Fail { block: Some(e.block), ..Fail::at(type_reason(ir::type_of(v), at), at) });
-            }
-            if !fx.invariants.contains(&v) {
-                fx.invariants.push(v);
-            }
-            return Ok(());
-        };
-        if let Some(k) = flow.within.get(&block) {
-            if matches!(e.out, Out::Subregion(own) if own == *k) {
-                return self.execute_within(flow, fx, e, v);
-            }
-            let depth = common(&flow.loops[&block], &e.loops);
-            let cell = self.cell(flow, fx, CellKind::Scalar, v, depth)?;
-            e.reads.push((v, cell));
-            return Ok(());
-        }
-        if let Some(scev) = self.affine_value(flow, v, e.block, &e.domain)? {
-            e.synthesized.push((v, scev));
-            return Ok(());
-        }
-        let (own, depth) = (flow.loops[&block].clone(), common(&flow.loops[&block], &e.loops));
-        if ir::opcode(v) != Some(Op::LLVMPHI) {
-            let mut size = 0;
-            if block == e.block
-                && let Some(store) = self.stored_before(fx, e, v)?
-            {
-                e.stored.push((v, store));
-                return Ok(());
-            }
-            if block == e.block || depth == own.len() && self.forwardable(flow, fx, e, v, &mut size)? {
-                return self.execute(flow, fx, e, v);
-            }
-        }
-        let cell = self.cell_of(flow, fx, e, v)?;
-        e.reads.push((v, cell));
-        Ok(())
-    }
-
-    /// The cell that holds `v` when `e` runs.
-    fn cell_of(&mut self, flow: &Flow, fx: &mut Effects, e: &Effect, v: Value) -> Result<usize, Fail> {
-        // A PHI that only hands a value on is that value, where it comes from a finished loop.
-        let origin = self.origin(flow, v);
-        let source = ir::parent(origin).and_then(|b| flow.loops.get(&b)).cloned();
-        let depth = |l: &[LoopId]| common(l, &e.loops);
-        if let Some(own) = source.filter(|l| depth(l) < l.len()) {
-            if let Some(p) = self.handed_to(flow, origin, depth(&own)) {
-                return self.cell(flow, fx, CellKind::Phi, p, depth(&own));
-            }
-            let headed =
-                ir::opcode(origin) == Some(Op::LLVMPHI) && self.phi_depth(flow, origin, &e.loops).is_some();
-            if !headed {
-                return self.cell(flow, fx, CellKind::Scalar, origin, depth(&own));
-            }
-        }
-        let own = ir::parent(v).and_then(|b| flow.loops.get(&b)).cloned().unwrap_or_default();
-        match ir::opcode(v) {
-            Some(Op::LLVMPHI) => match self.phi_depth(flow, v, &e.loops) {
-                Some(d) => self.cell(flow, fx, CellKind::Phi, v, d),
-                None => self.cell(flow, fx, CellKind::Scalar, v, depth(&own)),
-            },
-            _ => self.cell(flow, fx, CellKind::Scalar, v, depth(&own)),
-        }
-    }
-
-    /// What PHIs of a single value (those that keep loops closed, for one) hand on.
-    pub fn origin(&self, flow: &Flow, mut v: Value) -> Value {
-        while let (Some(Op::LLVMPHI), true) = (ir::opcode(v), self.defined_inside(v)) {
-            let mut values = ir::incoming(v).into_iter().map(|(x, _)| x);
-            match values.next() {
-                // A subregion's values leave it through the PHIs behind it.
-                Some(x) if x != v && values.all(|y| y == x) && !is_within(flow, x) => v = x,
-                _ => break,
-            }
-        }
-        v
-    }
-
-    fn execute(&mut self, flow: &Flow, fx: &mut Effects, e: &mut Effect, v: Value) -> Result<(), Fail> {
-        check_body(v)?;
-        e.tree.insert(self.given.cfg.position(v), v);
-        for o in inputs(v).into_iter().chain(self.subscript_values(v)) {
-            self.resolve(flow, fx, e, o)?;
-        }
-        Ok(())
-    }
-
-    /// An instruction of the subregion that `e` is.
-    fn execute_within(
-        &mut self,
-        flow: &Flow,
-        fx: &mut Effects,
-        e: &mut Effect,
-        v: Value,
-    ) -> Result<(), Fail> {
-        let phi = ir::opcode(v) == Some(Op::LLVMPHI);
-        if !phi {
-            check_body(v)?;
-        } else if !ir::computable(v) {
-            return Err(Fail::at(type_reason(ir::type_of(v), v), v));
-        }
-        e.tree.insert(self.given.cfg.position(v), v);
-        let from = if phi { ir::incoming(v).into_iter().map(|(x, _)| x).collect() } else { inputs(v) };
-        for o in from.into_iter().chain(self.subscript_values(v)) {
-            self.resolve(flow, fx, e, o)?;
         }
         Ok(())
     }
@@ -579,50 +402,33 @@ impl Builder<'_> {
         fx.effects.push(e);
         Ok(())
     }
-
-    /// Whether the tree under `v`, which another block computes, gives the same value when computed here.
-    fn forwardable(
-        &mut self,
-        flow: &Flow,
-        fx: &Effects,
-        e: &Effect,
-        v: Value,
-        size: &mut usize,
-    ) -> Result<bool, Fail> {
-        if ir::is_literal(v) || !self.defined_inside(v) {
-            return Ok(true);
-        }
-        let block = ir::parent(v).unwrap_or(e.block);
-        let own = &flow.loops[&block];
-        if common(own, &e.loops) < own.len() {
-            return Ok(self.affine_value(flow, v, e.block, &e.domain)?.is_some());
-        }
-        *size += 1;
-        if *size > MAX_FORWARD {
-            return Ok(false);
-        }
-        if self.affine_value(flow, v, e.block, &e.domain)?.is_some() {
-            return Ok(true);
-        }
-        match ir::opcode(v) {
-            Some(Op::LLVMPHI) => Ok(true),
-            Some(Op::LLVMLoad) if self.found.data_subscripts.contains_key(&v) => Ok(false),
-            Some(Op::LLVMLoad) => Ok(check_body(v).is_ok() && !fx.written.contains(&base_of(self, v)?)),
-            _ if check_body(v).is_err() || is_expensive(v) => Ok(false),
-            _ => {
-                for o in inputs(v) {
-                    if !self.forwardable(flow, fx, e, o, size)? {
-                        return Ok(false);
-                    }
-                }
-                Ok(true)
-            }
-        }
-    }
 }
 
-fn is_within(flow: &Flow, v: Value) -> bool {
-    ir::parent(v).is_some_and(|b| flow.within.contains_key(&b))
+impl Given<'_> {
+    /// Refuses regions with effects that the model lacks. Comes first, as it costs next to nothing.
+    pub fn check_instructions(&self) -> Result<(), Fail> {
+        let mut blocks: Vec<Block> = self.region.blocks.iter().copied().collect();
+        blocks.sort_by_key(|b| self.cfg.id(*b));
+        blocks.into_iter().flat_map(ir::instructions).try_for_each(check_effects)
+    }
+
+    /// The PHI at the head of the loop number `depth` around `v`, counted from the outside, to which its
+    /// latch hands `v` last: what stays in the PHI's cell behind the loop.
+    pub fn handed_to(&self, flow: &Flow, v: Value, depth: usize) -> Option<Value> {
+        let own = flow.loops.get(&ir::parent(v)?)?;
+        let data = &self.an.loops()[own.get(depth)?.0];
+        // If the test comes before the latch, the last iteration writes nothing.
+        if data.latch.is_none_or(|b| data.exiting != [b]) {
+            return None;
+        }
+        let phis =
+            ir::instructions(data.header).into_iter().take_while(|i| ir::opcode(*i) == Some(Op::LLVMPHI));
+        let held = |p: &Value| ir::elem_type(ir::type_of(*p)).is_some() || ir::int_bits(*p) == Some(1);
+        phis.filter(held).find(|p| {
+            let last = ir::incoming(*p).into_iter().find(|(_, b)| Some(*b) == data.latch);
+            v != *p && last.is_some_and(|(x, _)| self.origin(flow, x) == self.origin(flow, v))
+        })
+    }
 }
 
 fn new_effect(block: Block, at: usize, out: Out, place: &Place, whole: bool) -> Effect {

@@ -13,7 +13,7 @@
 //! isl's dataflow; or, if that instance is a copy between the two, from where the copy would get its own now.
 //! By induction over the order of execution all values are the same.
 
-use crate::base::builder::Builder;
+use crate::base::builder::Given;
 use crate::base::found::Draft;
 use crate::values::schedule::original_schedule;
 use isl::{DimType, Set, UnionMap, UnionSet};
@@ -23,16 +23,16 @@ use pollyrs_scop::*;
 /// isl operations for all cells of a SCoP.
 const OPERATIONS: u64 = 1_000_000;
 
-impl Builder<'_> {
+impl Given<'_> {
     /// Makes one cell of two where one is copied to the other, as often as there are such: a cell of an inner
     /// loop that is started from an outer one and copied back to it, or a value that each iteration of an
     /// outer loop leaves behind and of which the last one is used.
     pub fn join_cells(&self, drafts: &mut Vec<Draft>, arrays: &mut Vec<Array>, known: &Set) {
-        let end = self.given.ctx.operations() + OPERATIONS;
+        let end = self.ctx.operations() + OPERATIONS;
         loop {
-            let left = end.saturating_sub(self.given.ctx.operations());
+            let left = end.saturating_sub(self.ctx.operations());
             // A failure, of the budget for instance, leaves the cells as they are.
-            let joined = self.given.ctx.with_budget(left.max(1), || self.joined(drafts, arrays, known));
+            let joined = self.ctx.with_budget(left.max(1), || self.joined(drafts, arrays, known));
             let Ok(Some((kept, gone, new))) = joined else { return };
             let copies: Vec<bool> =
                 drafts.iter().map(|d| is_copy_between(&d.statement, kept, gone)).collect();
@@ -91,8 +91,8 @@ impl Builder<'_> {
         let (x, y) = (&arrays[kept.0], &arrays[gone.0]);
         let (fewer, more) = (x.dims() as u32, y.dims() as u32);
         let mut all = Vec::new();
-        let (mut old, mut new) = (Flow::new(&self.given.ctx)?, Flow::new(&self.given.ctx)?);
-        let mut copies = UnionSet::empty(&self.given.ctx)?;
+        let (mut old, mut new) = (Flow::new(&self.ctx)?, Flow::new(&self.ctx)?);
+        let mut copies = UnionSet::empty(&self.ctx)?;
         for s in drafts.iter().map(|d| &d.statement) {
             let between = is_copy_between(s, kept, gone);
             if between {
@@ -121,7 +121,7 @@ impl Builder<'_> {
             }
             all.push(accesses);
         }
-        let schedule = original_schedule(&self.given.ctx, drafts)?;
+        let schedule = original_schedule(&self.ctx, drafts)?;
         let (old, new) = (old.compute(&schedule)?, new.compute(&schedule)?);
         // What a copy gave is what it read.
         let given = old.clone().intersect_domain(copies.clone())?;

@@ -54,8 +54,8 @@ type OfBase = (Value, Vec<(Owner, Raw)>);
 impl Builder<'_> {
     /// What comes before the model. Whether versions of loops are left out of it.
     pub fn begin(&mut self, without_versions: bool) -> Result<bool, Fail> {
-        self.check_exit()?;
-        self.check_instructions()?;
+        self.given.check_exit()?;
+        self.given.check_instructions()?;
         self.facts_at_entry()?;
         Ok(without_versions && self.leave_out_versions()?)
     }
@@ -91,7 +91,7 @@ impl Builder<'_> {
     fn fault(&mut self, flow: &Flow, groups: &[Group], arrays: &mut Vec<Array>) -> Result<(), Fail> {
         let (mut any, mut leaves) = (false, false);
         for b in self.given.region.blocks.difference(&self.found.excluded) {
-            for call in ir::instructions(*b).into_iter().filter(|v| self.reports(*v)) {
+            for call in ir::instructions(*b).into_iter().filter(|v| self.found.reports(*v)) {
                 if !flow.domains.contains_key(b) {
                     return Err(Fail::at(crate::base::instructions::call_reason(call), call));
                 }
@@ -273,7 +273,7 @@ impl Builder<'_> {
         }
         for (d, g) in drafts.iter_mut().zip(groups) {
             if let Some(k) = g.subregion() {
-                self.find_certain(&flow.subregions[k], &mut d.statement)?;
+                self.given.find_certain(&flow.subregions[k], &mut d.statement)?;
             }
         }
         // Program order within each statement, whatever array comes first.
@@ -449,7 +449,7 @@ fn is_pair(early: &Effect, late: &Effect) -> bool {
         Out::Store(s) => ir::is_kept(s).then(|| ir::operand(s, 0)),
         Out::Subregion(_) => None,
     };
-    value(early).zip(value(late)).is_some_and(|(a, b)| crate::values::reductions::chosen_together(a, b))
+    value(early).zip(value(late)).is_some_and(|(a, b)| crate::values::operations::chosen_together(a, b))
 }
 
 /// An access of a statement. `inner`: the subregion that the statement is.

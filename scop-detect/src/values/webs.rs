@@ -19,7 +19,7 @@
 //! write makes it one value; a PHI joins the set on an edge whose value is in it; a value leaves it where it
 //! is computed anew.
 
-use crate::base::builder::Builder;
+use crate::base::builder::{Builder, Given};
 use crate::base::flow::Flow;
 use crate::base::ir::{self, Block, Op, Value};
 use crate::base::scalars::{CellKind, common};
@@ -50,19 +50,22 @@ impl Builder<'_> {
         // The copies of an edge go where the cell was that they are of.
         let mut tried = BTreeSet::new();
         loop {
-            let found = self.joinable(flow, fx).into_iter().find(|pair| {
+            let found = self.given.joinable(flow, fx).into_iter().find(|pair| {
                 tried.insert(*pair) && Web::new(self, flow, fx, *pair).is_some_and(|w| w.flows().is_some())
             });
             let Some((kept, gone)) = found else { return drop_unused_cells(fx) };
-            fx.effects
-                .retain(|e| !self.copies(flow, e).is_some_and(|c| c == (kept, gone) || c == (gone, kept)));
+            fx.effects.retain(|e| {
+                !self.given.copies(flow, e).is_some_and(|c| c == (kept, gone) || c == (gone, kept))
+            });
             let own = fx.effects.iter_mut().flat_map(Effect::cells_mut).filter(|c| **c == gone);
             own.for_each(|c| *c = kept);
             // What was not proved may be now.
             tried.clear();
         }
     }
+}
 
+impl Given<'_> {
     /// Pairs of cells of which one is copied to the other, the one of fewer loops first. No loop's iterations
     /// may have to wait for each other that did not before: what reads a cell of an inner loop gets no other
     /// storage but where it is itself part of what an outer loop carries.
@@ -146,7 +149,7 @@ impl<'a, 'b> Web<'a, 'b> {
         let (mut touching, mut behind): (Vec<&Effect>, Vec<&Effect>) = (Vec::new(), Vec::new());
         for e in fx.effects.iter().filter(|e| web.reads(e).next().is_some() || web.writes(e).next().is_some())
         {
-            if builder.copies(flow, e).is_some_and(|c| c == (kept, gone) || c == (gone, kept)) {
+            if builder.given.copies(flow, e).is_some_and(|c| c == (kept, gone) || c == (gone, kept)) {
                 continue;
             }
             match web.writes(e).count() {
@@ -188,7 +191,7 @@ impl<'a, 'b> Web<'a, 'b> {
     }
 
     fn name(&self, v: Value) -> Value {
-        self.builder.origin(self.flow, v)
+        self.builder.given.origin(self.flow, v)
     }
 
     /// Whether the cell holds what each read of it wants, whichever way control goes.
@@ -209,7 +212,7 @@ impl<'a, 'b> Web<'a, 'b> {
             .cfg
             .predecessors(entry)
             .into_iter()
-            .filter(|p| !self.builder.contains(*p))
+            .filter(|p| !self.builder.given.contains(*p))
             .collect();
         if outside.is_empty() {
             before.insert(entry, held.clone());
@@ -274,10 +277,12 @@ impl<'a, 'b> Web<'a, 'b> {
                 let inside = blocks.is_some_and(|all| all.contains(&to));
                 let wanted = self.behind.iter().flat_map(|e| self.reads(e));
                 let at_end = edges.get(&to).unwrap_or(&held);
-                if !self.builder.contains(to) && !wanted.into_iter().all(|v| at_end.contains(&self.name(v))) {
+                if !self.builder.given.contains(to)
+                    && !wanted.into_iter().all(|v| at_end.contains(&self.name(v)))
+                {
                     return None;
                 }
-                if !inside && self.builder.contains(to) && !self.builder.found.excluded.contains(&to) {
+                if !inside && self.builder.given.contains(to) && !self.builder.found.excluded.contains(&to) {
                     ways.push((from, to, edges.get(&to).unwrap_or(&held).clone()));
                 }
             }
@@ -290,7 +295,7 @@ impl<'a, 'b> Web<'a, 'b> {
         let loops = |b: Block| self.flow.loops.get(&b).map_or(&[][..], Vec::as_slice);
         let own = &self.fx.cells[self.kept].loops;
         let stays = common(loops(from), own) == common(loops(to), own)
-            && self.builder.headed_loop(self.flow, to).is_none_or(|l| !own.contains(&l));
+            && self.builder.given.headed_loop(self.flow, to).is_none_or(|l| !own.contains(&l));
         let mut now = Held::new();
         if stays {
             let phis: Vec<Value> = ir::instructions(to)
