@@ -1,6 +1,8 @@
 // Tables of pointers to rows: a version of the loop in which the rows are equally far apart, or are taken for
 // that; src/prepare.rs has the argument.
 
+#include "ranges.h"
+#include "rows.h"
 #include "shim.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -21,14 +23,15 @@
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 using namespace llvm;
+using pollyrs::Counts;
+using pollyrs::extremes;
+using pollyrs::isMarked;
+using pollyrs::quotient;
+using pollyrs::Range;
+using pollyrs::reads;
+using pollyrs::replaceLength;
+using pollyrs::rowFunction;
 using pollyrs::Session;
-
-// Attributes of functions that return what is in memory, or don't look at it.
-static AttributeList reads(LLVMContext &Context, MemoryEffects Effects) {
-  AttrBuilder Attributes(Context);
-  Attributes.addAttribute(Attribute::NoUnwind).addAttribute(Attribute::WillReturn).addMemoryAttr(Effects);
-  return AttributeList::get(Context, AttributeList::FunctionIndex, Attributes);
-}
 
 FunctionCallee pollyrs::rowsFunction(Module &M) {
   LLVMContext &Context = M.getContext();
@@ -74,27 +77,7 @@ static FunctionCallee rowsLeave(Module &M) {
                                Pointer, Pointer);
 }
 
-// Marks a `select` with the condition `true`: its first value is the row's address in the model, its second
-// one the address in the table.
-static constexpr const char RowMark[] = "pollyrs.row";
-
-// A call that stands for such a `select` while passes run, which would fold it.
-static FunctionCallee rowFunction(Module &M) {
-  Type *Pointer = PointerType::get(M.getContext(), 0);
-  return M.getOrInsertFunction("pollyrs.row", reads(M.getContext(), MemoryEffects::none()), Pointer, Pointer, Pointer);
-}
-
 namespace {
-// Whether the value is known by its model already.
-bool isMarked(const Value &V) {
-  return any_of(V.users(), [](const User *U) {
-    auto *Call = dyn_cast<CallInst>(U);
-    auto *Select = dyn_cast<SelectInst>(U);
-    return (Select && Select->hasMetadata(RowMark)) ||
-           (Call && Call->getCalledFunction() && Call->getCalledFunction()->getName() == "pollyrs.row");
-  });
-}
-
 // Larger loops are not copied.
 constexpr unsigned MaxBlocks = 64;
 
@@ -123,39 +106,13 @@ struct Written {
   const SCEV *From = nullptr, *To = nullptr;
 };
 
-// The least and the greatest value that an affine expression takes in the loop `L`: those of what it begins
-// with and of what it ends with in an inner loop. `j` of `for (j = i; j < n; j++)` ends with `n - 1` whatever
-// `i` is.
-bool extremes(const SCEV *S, const Loop &L, ScalarEvolution &SE, const SCEV *&Least, const SCEV *&Most, int64_t *Step) {
-  if (SE.isLoopInvariant(S, &L)) {
-    Least = Most = S;
-    return true;
-  }
-  auto *Rec = dyn_cast<SCEVAddRecExpr>(S);
-  if (!Rec || !Rec->isAffine() || !L.contains(Rec->getLoop()))
-    return false;
-  auto *By = dyn_cast<SCEVConstant>(Rec->getStepRecurrence(SE));
-  const SCEV *Count = SE.getBackedgeTakenCount(Rec->getLoop());
-  if (!By || By->isZero() || isa<SCEVCouldNotCompute>(Count) || SE.getTypeSizeInBits(Count->getType()) > 64)
-    return false;
-  int64_t Value = By->getAPInt().getSExtValue();
-  const SCEV *Last = SE.getAddExpr(Rec->getStart(), SE.getMulExpr(SE.getTruncateOrZeroExtend(Count, S->getType()), By)), *Other;
-  if (!extremes(Value > 0 ? Rec->getStart() : Last, L, SE, Least, Other, nullptr) || !extremes(Value > 0 ? Last : Rec->getStart(), L, SE, Other, Most, nullptr))
-    return false;
-  if (Step)
-    *Step = std::abs(Value);
-  return true;
-}
-
 // The number of iterations of a loop in a nest that an entry of a table says,
 // `for (j = 0; j < lengths[i]; j++)`: the largest entry, which the library looks for before the nest.
-class Longest {
+class Longest final : public Counts {
 public:
   Longest(const Loop &L, ScalarEvolution &SE, AAResults &AA, SCEVExpander &Expander) : L(L), SE(SE), AA(AA), Expander(Expander) {}
 
-  // The largest `Count`, by which `Inner` goes back to its header, in 64 bits; null where it is something
-  // else.
-  const SCEV *of(const SCEV *Count, const Loop &Inner);
+  const SCEV *of(const SCEV *Count, const Loop &Inner) override;
 
 private:
   Value *ask(LoadInst &Load);
@@ -166,142 +123,6 @@ private:
   SCEVExpander &Expander;
   DenseMap<LoadInst *, Value *> Asked;
 };
-
-// The least and the greatest value of a 64-bit expression over all iterations of `L` and of the loops inside
-// it, as expressions that `L` does not change. They mean nothing where the loop never evaluates the
-// expression.
-class Range {
-public:
-  Range(const Loop &L, ScalarEvolution &SE, ValueToSCEVMapTy &Known, Longest *Lengths = nullptr) : L(L), SE(SE), Known(Known), Lengths(Lengths) {}
-
-  bool of(const SCEV *S, const SCEV *&Least, const SCEV *&Most, unsigned Depth = 8) {
-    if (SE.isLoopInvariant(S, &L)) {
-      Least = Most = S;
-      return true;
-    }
-    if (!Depth)
-      return false;
-    if (auto *Rec = dyn_cast<SCEVAddRecExpr>(S))
-      return ofRecurrence(*Rec, Least, Most, Depth);
-    if (auto *Sum = dyn_cast<SCEVAddExpr>(S)) {
-      Least = Most = SE.getZero(S->getType());
-      return all_of(Sum->operands(), [&](const SCEV *Part) {
-        const SCEV *Low, *High;
-        if (!of(Part, Low, High, Depth - 1))
-          return false;
-        Least = SE.getAddExpr(Least, Low), Most = SE.getAddExpr(Most, High);
-        return true;
-      });
-    }
-    if (auto *Product = dyn_cast<SCEVMulExpr>(S); Product && Product->getNumOperands() == 2) {
-      auto *Factor = dyn_cast<SCEVConstant>(Product->getOperand(0));
-      if (!Factor || !of(Product->getOperand(1), Least, Most, Depth - 1))
-        return false;
-      if (Factor->getAPInt().isNegative())
-        std::swap(Least, Most);
-      Least = SE.getMulExpr(Least, Factor), Most = SE.getMulExpr(Most, Factor);
-      return true;
-    }
-    if (isa<SCEVSignExtendExpr, SCEVZeroExtendExpr>(S))
-      return ofExtended(*cast<SCEVCastExpr>(S), Least, Most, Depth);
-    if (isa<SCEVSMaxExpr, SCEVSMinExpr>(S))
-      return ofExtreme(*cast<SCEVNAryExpr>(S), Least, Most, Depth);
-    return false;
-  }
-
-private:
-  bool ofRecurrence(const SCEVAddRecExpr &Rec, const SCEV *&Least, const SCEV *&Most, unsigned Depth) {
-    if (!Rec.isAffine() || !L.contains(Rec.getLoop()))
-      return false;
-    const SCEV *By = Rec.getStepRecurrence(SE);
-    const SCEV *Count = SE.getBackedgeTakenCount(Rec.getLoop()), *Low, *High;
-    if (!SE.isLoopInvariant(By, &L) || isa<SCEVCouldNotCompute>(Count) || SE.getTypeSizeInBits(Count->getType()) > 64 ||
-        !of(Rec.getStart(), Least, Most, Depth - 1))
-      return false;
-    const SCEV *Loaded = Count;
-    Count = SE.getNoopOrZeroExtend(SCEVParameterRewriter::rewrite(Count, SE, Known), Type::getInt64Ty(SE.getContext()));
-    // What the loop ends with is often the same wherever it begins.
-    if (auto *Constant = dyn_cast<SCEVConstant>(By)) {
-      const SCEV *Last = SE.getAddExpr(Rec.getStart(), SE.getMulExpr(Count, By));
-      if (!SE.isLoopInvariant(Rec.getStart(), &L) && SE.isLoopInvariant(Last, &L)) {
-        (Constant->getAPInt().isNegative() ? Least : Most) = Last;
-        return true;
-      }
-    }
-    if (!of(Count, Low, High, Depth - 1)) {
-      High = Lengths ? Lengths->of(Loaded, *Rec.getLoop()) : nullptr;
-      if (!High)
-        return false;
-    }
-    const SCEV *Way = SE.getMulExpr(High, By);
-    if (auto *Constant = dyn_cast<SCEVConstant>(By)) {
-      bool Down = Constant->getAPInt().isNegative();
-      (Down ? Least : Most) = SE.getAddExpr(Down ? Least : Most, Way);
-    } else {
-      Least = SE.getSMinExpr(Least, SE.getAddExpr(Least, Way)), Most = SE.getSMaxExpr(Most, SE.getAddExpr(Most, Way));
-    }
-    return true;
-  }
-
-  // What does not wrap in a narrow type is the same in a wide one.
-  bool ofExtended(const SCEVCastExpr &Cast, const SCEV *&Least, const SCEV *&Most, unsigned Depth) {
-    bool Signed = isa<SCEVSignExtendExpr>(Cast);
-    auto Wide = [&](const SCEV *S) {
-      return Signed ? SE.getSignExtendExpr(S, Cast.getType()) : SE.getZeroExtendExpr(S, Cast.getType());
-    };
-    const SCEV *Inner = Cast.getOperand();
-    if (auto *Rec = dyn_cast<SCEVAddRecExpr>(Inner); Rec && Rec->isAffine() && (Signed ? Rec->hasNoSignedWrap() : Rec->hasNoUnsignedWrap())) {
-      const SCEV *Step = Rec->getStepRecurrence(SE), *Same;
-      Same = SE.getAddRecExpr(Wide(Rec->getStart()), Signed ? Wide(Step) : SE.getZeroExtendExpr(Step, Cast.getType()), Rec->getLoop(), SCEV::FlagAnyWrap);
-      return of(Same, Least, Most, Depth - 1);
-    }
-    if (auto *Sum = dyn_cast<SCEVAddExpr>(Inner); Sum && (Signed ? Sum->hasNoSignedWrap() : Sum->hasNoUnsignedWrap())) {
-      SmallVector<const SCEV *, 4> Parts;
-      for (const SCEV *Part : Sum->operands())
-        Parts.push_back(Wide(Part));
-      return of(SE.getAddExpr(Parts), Least, Most, Depth - 1);
-    }
-    return false;
-  }
-
-  bool ofExtreme(const SCEVNAryExpr &S, const SCEV *&Least, const SCEV *&Most, unsigned Depth) {
-    Least = Most = nullptr;
-    for (const SCEV *Part : S.operands()) {
-      const SCEV *Low, *High;
-      if (!of(Part, Low, High, Depth - 1))
-        return false;
-      auto Joined = [&](const SCEV *A, const SCEV *B) {
-        return !A ? B : isa<SCEVSMaxExpr>(S) ? SE.getSMaxExpr(A, B) : SE.getSMinExpr(A, B);
-      };
-      Least = Joined(Least, Low), Most = Joined(Most, High);
-    }
-    return true;
-  }
-
-  const Loop &L;
-  ScalarEvolution &SE;
-  ValueToSCEVMapTy &Known;
-  Longest *Lengths;
-};
-
-// `S / By` where it is sure to be exact; null elsewhere.
-const SCEV *quotient(const SCEV *S, int64_t By, ScalarEvolution &SE) {
-  if (auto *C = dyn_cast<SCEVConstant>(S)) {
-    int64_t Value = C->getAPInt().getSExtValue();
-    return Value % By ? nullptr : SE.getConstant(C->getType(), Value / By, /*isSigned=*/true);
-  }
-  // (Entries of a table don't wrap.)
-  if (auto *Product = dyn_cast<SCEVMulExpr>(S)) {
-    auto *Factor = Product->getNumOperands() == 2 ? dyn_cast<SCEVConstant>(Product->getOperand(0)) : nullptr;
-    const SCEV *Part = Factor ? quotient(Factor, By, SE) : nullptr;
-    return Part ? SE.getMulExpr(Part, Product->getOperand(1)) : nullptr;
-  }
-  auto *Rec = dyn_cast<SCEVAddRecExpr>(S);
-  if (!Rec || !Rec->isAffine())
-    return nullptr;
-  const SCEV *Start = quotient(Rec->getStart(), By, SE), *Step = quotient(Rec->getStepRecurrence(SE), By, SE);
-  return Start && Step ? SE.getAddRecExpr(Start, Step, Rec->getLoop(), SCEV::FlagAnyWrap) : nullptr;
-}
 
 // Whether the PHI is the row where there is one: the load was moved before a loop, under the loop's own
 // condition.
@@ -635,13 +456,6 @@ Value *askOfWritten(ArrayRef<std::pair<Written, const Table *>> Found, Loop &L, 
   return Good;
 }
 
-// The rows' length of the model in the place of what is loaded, which the host's code gets back.
-void replaceLength(LoadInst &Load, Value &Length) {
-  auto *Marked = SelectInst::Create(ConstantInt::getTrue(Load.getContext()), &Length, &Load, Load.getName(), std::next(Load.getIterator()));
-  Marked->setMetadata(RowMark, MDNode::get(Load.getContext(), {}));
-  Load.replaceUsesWithIf(Marked, [&](llvm::Use &U) { return U.getUser() != Marked; });
-}
-
 // After a loop was copied where no pass follows: loops have exits of their own.
 void ownExits(Function &F, Session &S) {
   LoopInfo &LI = S.FAM.getResult<LoopAnalysis>(F);
@@ -739,38 +553,5 @@ bool prs_divide_rows(Session *S, LLVMValueRef FRef, unsigned Limit, bool Checked
     Changed = true;
   }
   return Changed;
-}
-
-// From here on scalar evolution knows each row by its address in the model, so no pass may run.
-bool prs_mark_rows(Session *S, LLVMValueRef FRef) {
-  SmallVector<CallInst *, 16> Calls;
-  for (Instruction &I : instructions(*unwrap<Function>(FRef)))
-    if (auto *Call = dyn_cast<CallInst>(&I); Call && Call->getCalledFunction() && Call->getCalledFunction()->getName() == "pollyrs.row")
-      Calls.push_back(Call);
-  for (CallInst *Call : Calls) {
-    auto *Marked = SelectInst::Create(ConstantInt::getTrue(Call->getContext()), Call->getArgOperand(0), Call->getArgOperand(1));
-    Marked->setDebugLoc(Call->getDebugLoc());
-    Marked->setMetadata(RowMark, MDNode::get(Call->getContext(), {}));
-    Marked->takeName(Call);
-    ReplaceInstWithInst(Call, Marked);
-  }
-  if (!Calls.empty())
-    S->FAM.invalidate(*unwrap<Function>(FRef), PreservedAnalyses::none());
-  return !Calls.empty();
-}
-
-// Each row has the address that its table says.
-bool prs_restore_rows(Session *S, LLVMValueRef FRef) {
-  SmallVector<SelectInst *, 16> Marked;
-  for (Instruction &I : instructions(*unwrap<Function>(FRef)))
-    if (I.hasMetadata(RowMark))
-      Marked.push_back(cast<SelectInst>(&I));
-  for (SelectInst *Select : Marked) {
-    Select->replaceAllUsesWith(Select->getFalseValue());
-    Select->eraseFromParent();
-  }
-  if (!Marked.empty())
-    S->FAM.invalidate(*unwrap<Function>(FRef), PreservedAnalyses::none());
-  return !Marked.empty();
 }
 } // extern "C"
