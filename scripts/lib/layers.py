@@ -22,7 +22,7 @@ ORDER = {
 }
 
 # Crates whose modules are one folder.
-FLAT = ["scop", "isl", "delinearize", "llvm-shim", "cli", "fuzz", "tuning", "cache"]
+FLAT = ["scop", "isl", "delinearize", "llvm-shim", "cli", "fuzz", "tuning", "cache", "abi"]
 
 # What proves takes types and constants alone of the folders that make what it proves, and of what both know.
 MAKE_STENCILS = {f"stencil/{module}" for module in "alone cases cost lattice member model plan reach recognise unfold".split()}

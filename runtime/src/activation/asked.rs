@@ -13,9 +13,6 @@ use std::cell::RefCell;
 
 use crate::residency::Found;
 
-/// In the mask of an inspection: the first one of its execution.
-pub const FIRST: u32 = 1 << 31;
-
 thread_local! {
     /// The SCoP, by its slot, and what was found for it.
     static WAITING: RefCell<(usize, Vec<Found>)> = const { RefCell::new((0, Vec::new())) };

@@ -4,6 +4,7 @@
 //! Problem: generated code hands over raw tables; nothing in them may be trusted to be consistent, since a
 //! program may be linked to a library of another version. Invariants:
 //!
+//! * numbers are the header's own (`abi/`);
 //! * the mirrors have exactly the header's layout (asserted below for 64-bit targets, and against a C
 //!   compiler by the test `layout`);
 //! * raw pointers of a descriptor are read in this module only; the accessors ([`Scop::kernels`] and the
@@ -16,12 +17,19 @@ use std::borrow::Cow;
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::AtomicU64;
 
+use pollyrs_abi::ROW_DIMS;
+
 use crate::base::rows::Rows;
 use crate::base::shape::Shape;
 use crate::base::spans::Span;
 
-/// The version that this library speaks.
-pub const ABI_VERSION: u32 = 10;
+pub use pollyrs_abi::{
+    ABI_VERSION, ALL, ARRAY_CHANGED, ARRAY_COPY_IN, ARRAY_COPY_OUT, ARRAY_FAULT, ARRAY_GUARDED, ARRAY_HELD,
+    ARRAY_MASK_SHIFT, ARRAY_OWN, ARRAY_ROWS, ARRAY_SCRATCH, IMAGE_CUBIN, IMAGE_EARLY_CUBIN, IMAGE_PTX,
+    INSPECT_DISTINCT, INSPECT_FIRST, INSPECT_NUMBERS, KERNEL_CHECKED, KERNEL_GRAPH, KERNEL_HAS_BARRIER,
+    KERNEL_LATE, KERNEL_PLAIN_BEFORE, KERNEL_PLAIN_SHIFT, REASON_RUNTIME, SCOP_APART,
+};
+
 /// What descriptors of a version refer to, as linkers are to see that a library is too old. Programs of
 /// versions before 8 do not refer to any.
 #[unsafe(no_mangle)]
@@ -35,61 +43,18 @@ pub static pollyrs_rt_abi_9: u32 = 9;
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals)]
 pub static pollyrs_rt_abi_10: u32 = ABI_VERSION;
+const _: () = assert!(ABI_VERSION == 10);
 /// The oldest version whose descriptors it understands: version 2 added functions and flags.
 pub const OLDEST_ABI_VERSION: u32 = 1;
-/// `POLLYRS_REASON_RUNTIME`.
-pub const REASON_RUNTIME: u32 = u32::MAX;
-/// `POLLYRS_KERNEL_HAS_BARRIER`.
-pub const KERNEL_HAS_BARRIER: u32 = 1;
-/// `POLLYRS_KERNEL_CHECKED`.
-pub const KERNEL_CHECKED: u32 = 2;
-/// `POLLYRS_KERNEL_GRAPH`.
-pub const KERNEL_GRAPH: u32 = 4;
-/// `POLLYRS_KERNEL_LATE`.
-pub const KERNEL_LATE: u32 = 8;
-/// `POLLYRS_IMAGE_PTX`.
-pub const IMAGE_PTX: u32 = 1;
-/// `POLLYRS_IMAGE_CUBIN`.
-pub const IMAGE_CUBIN: u32 = 2;
-/// `POLLYRS_IMAGE_EARLY_CUBIN`.
-pub const IMAGE_EARLY_CUBIN: u32 = 3;
-/// `POLLYRS_SCOP_APART`.
-pub const SCOP_APART: u32 = 1;
-/// `POLLYRS_ARRAY_COPY_IN`.
-pub const ARRAY_COPY_IN: u32 = 1;
-/// `POLLYRS_ARRAY_COPY_OUT`.
-pub const ARRAY_COPY_OUT: u32 = 2;
-/// `POLLYRS_ARRAY_SCRATCH`.
-pub const ARRAY_SCRATCH: u32 = 4;
-pub const ARRAY_ROWS: u32 = 8;
-pub const ARRAY_CHANGED: u32 = 16;
 /// `POLLYRS_ARRAY_WINDOW`.
 pub const ARRAY_WINDOW: u32 = ARRAY_ROWS | ARRAY_CHANGED;
-/// `POLLYRS_ARRAY_HELD`.
-pub const ARRAY_HELD: u32 = 32;
-/// `POLLYRS_ARRAY_MASK_SHIFT`.
-pub const ARRAY_MASK_SHIFT: u32 = 8;
-/// `POLLYRS_ARRAY_OWN`.
-pub const ARRAY_OWN: u32 = 256;
-/// `POLLYRS_ALL`.
-pub const ALL: u32 = u32::MAX;
-/// `POLLYRS_ARRAY_GUARDED`.
-pub const ARRAY_GUARDED: u32 = 64;
-/// `POLLYRS_ARRAY_FAULT`.
-pub const ARRAY_FAULT: u32 = 128;
-/// `POLLYRS_FAULT_ERANGE`.
-pub const FAULT_ERANGE: usize = 1;
-/// `POLLYRS_FAULT_CHECK`.
-pub const FAULT_CHECK: usize = 2;
-/// `POLLYRS_FAULT_NAN`.
-pub const FAULT_NAN: usize = 3;
-/// `POLLYRS_FAULT_PERHAPS`.
-pub const FAULT_PERHAPS: usize = 4;
+/// Where a fault's cell is.
+pub const FAULT_ERANGE: usize = pollyrs_abi::FAULT_ERANGE as usize;
+pub const FAULT_CHECK: usize = pollyrs_abi::FAULT_CHECK as usize;
+pub const FAULT_NAN: usize = pollyrs_abi::FAULT_NAN as usize;
+pub const FAULT_PERHAPS: usize = pollyrs_abi::FAULT_PERHAPS as usize;
 /// Threads a block may have, on every device.
 pub const MAX_BLOCK_THREADS: u64 = 1024;
-/// `POLLYRS_KERNEL_PLAIN_SHIFT`, `POLLYRS_KERNEL_PLAIN_BEFORE`.
-pub const KERNEL_PLAIN_SHIFT: u32 = 8;
-pub const KERNEL_PLAIN_BEFORE: u32 = 80;
 /// Threads it may have along z.
 pub const MAX_BLOCK_DEPTH: u32 = 64;
 
@@ -164,8 +129,8 @@ pub struct Array {
     pub flags: u32,
     pub element_bytes: u32,
     pub row_bytes: u64,
-    pub row_count: [u64; 3],
-    pub row_stride: [u64; 3],
+    pub row_count: [u64; ROW_DIMS],
+    pub row_stride: [u64; ROW_DIMS],
 }
 
 /// `PollyrsPart`.
@@ -186,13 +151,14 @@ unsafe impl Sync for Scop {}
 
 #[cfg(target_pointer_width = "64")]
 const _: () = {
+    use pollyrs_abi::{ARRAY_WORDS, PART_WORDS};
     use std::mem::{offset_of, size_of};
     assert!(size_of::<EmuThread>() == 40 && offset_of!(EmuThread, shared) == 24);
     assert!(size_of::<Kernel>() == 56 && offset_of!(Kernel, array_index) == 40);
     assert!(size_of::<Image>() == 24 && offset_of!(Image, data) == 8);
     assert!(size_of::<Scop>() == 80 && offset_of!(Scop, cache) == 72);
-    assert!(size_of::<PartRange>() == 40);
-    assert!(size_of::<Array>() == 104 && offset_of!(Array, row_stride) == 80);
+    assert!(size_of::<PartRange>() == 8 * PART_WORDS);
+    assert!(size_of::<Array>() == 8 * ARRAY_WORDS && offset_of!(Array, row_stride) == 80);
 };
 
 /// The text at `pointer`, or "" for NULL.

@@ -4,6 +4,7 @@ use std::ffi::c_void;
 
 use super::residency::with_frame;
 use crate::activation::asked;
+use crate::base::abi::INSPECT_FIRST;
 use crate::base::caller::Errno;
 use crate::base::error;
 use crate::cost::inspections;
@@ -145,14 +146,14 @@ pub unsafe extern "C" fn pollyrs_rt_inspect_held(
     let _errno = Errno::kept();
     // SAFETY: the caller's promise.
     let rows = unsafe { &*rows };
-    if what & asked::FIRST != 0 {
+    if what & INSPECT_FIRST != 0 {
         asked::begin(cache as usize);
     }
     if !is_worth(start, rows) {
         // SAFETY: the caller's promise.
         return unsafe { answer(Err(error::Error::Unreadable), ends) };
     }
-    let (question, mask) = ((start as u64, rows.words(), element_bytes), what & !asked::FIRST);
+    let (question, mask) = ((start as u64, rows.words(), element_bytes), what & !INSPECT_FIRST);
     let part = rows.span(start);
     let look = || {
         let ends = inspections::timed(|| inspect::gathered(start, rows, element_bytes))?;

@@ -10,6 +10,7 @@
 
 use std::ffi::c_void;
 
+use crate::base::abi::{INSPECT_DISTINCT, INSPECT_NUMBERS};
 use crate::base::error::{Error, Result};
 use crate::base::planted::skips;
 use crate::base::spans::Span;
@@ -55,11 +56,6 @@ impl Rows {
     }
 }
 
-/// `POLLYRS_INSPECT_DISTINCT`.
-const DISTINCT: u32 = 256;
-/// `POLLYRS_INSPECT_NUMBERS`.
-const NUMBERS: u32 = 512;
-
 /// [`look`], where the addresses may stand for rows.
 ///
 /// # Errors
@@ -73,8 +69,8 @@ pub fn gathered(start: *const c_void, rows: &Rows, element: u32) -> Result<(i64,
 }
 
 /// The least and the largest element of the rows, as signed integers; `(0, 0)` where there is none. With
-/// `DISTINCT` added to the bytes of an element no two may be equal. With `NUMBERS` elements are
-/// floating-point numbers, and the ends are the bits of `f64`: of NaNs where one of them is one.
+/// `INSPECT_DISTINCT` added to the bytes of an element no two may be equal. With `INSPECT_NUMBERS` elements
+/// are floating-point numbers, and the ends are the bits of `f64`: of NaNs where one of them is one.
 ///
 /// # Errors
 /// [`Error::Unreadable`] for memory that isn't there, and for widths and sizes that nothing sensible has;
@@ -84,16 +80,16 @@ pub fn look(start: *const c_void, rows: &Rows, element: u32) -> Result<(i64, i64
         return Ok((0, 0));
     }
     let all = rows.counts.iter().try_fold(i128::from(rows.bytes), |n, c| n.checked_mul(i128::from(*c)));
-    let width = element & !(DISTINCT | NUMBERS);
+    let width = element & !(INSPECT_DISTINCT | INSPECT_NUMBERS);
     let Some(all) = all.filter(|all| *all <= MOST && matches!(width, 1 | 2 | 4 | 8)) else {
         return Err(Error::Unreadable);
     };
     let (start, rows) = rows.tidied(start);
     let parts = parts(start, &rows, threads(all));
-    if element & NUMBERS != 0 {
+    if element & INSPECT_NUMBERS != 0 {
         return if width < 4 { Err(Error::Unreadable) } else { numbers_of(&parts, width) };
     }
-    let wants_distinct = element & DISTINCT != 0 && !skips("distinct");
+    let wants_distinct = element & INSPECT_DISTINCT != 0 && !skips("distinct");
     let seen = on_threads(parts.len(), |t| {
         let (start, rows) = &parts[t];
         let mut seen = Seen { ends: (i64::MAX, i64::MIN), ascent: Ascent::default() };
@@ -427,7 +423,7 @@ mod tests {
             (0..300_000i64).map(|i| ((i * 7919) % 100_003) as f64 * 0.25 - 50.5).collect();
         let ask = |all: &[f64]| {
             let rows = Rows { bytes: all.len() as i64 * 8, ..ONE };
-            look(all.as_ptr().cast(), &rows, 8 | NUMBERS).map(|(low, high)| {
+            look(all.as_ptr().cast(), &rows, 8 | INSPECT_NUMBERS).map(|(low, high)| {
                 (f64::from_bits(low.cast_unsigned()), f64::from_bits(high.cast_unsigned()))
             })
         };
@@ -445,12 +441,12 @@ mod tests {
         // Every third float.
         let floats: Vec<f32> = (0..3000).map(|i| if i % 3 == 1 { i as f32 } else { f32::NAN }).collect();
         let third = Rows { bytes: 4, counts: [1, 1, 1000], strides: [0, 0, 12] };
-        let found = look(floats[1..].as_ptr().cast(), &third, 4 | NUMBERS);
+        let found = look(floats[1..].as_ptr().cast(), &third, 4 | INSPECT_NUMBERS);
         assert_eq!(found, Ok((1f64.to_bits().cast_signed(), 2998f64.to_bits().cast_signed())));
         let nan = f64::NAN.to_bits().cast_signed();
-        assert_eq!(look(floats.as_ptr().cast(), &third, 4 | NUMBERS), Ok((nan, nan)));
-        assert_eq!(look(floats.as_ptr().cast(), &third, 2 | NUMBERS), Err(Error::Unreadable));
-        assert_eq!(look(floats.as_ptr().cast(), &ONE, 4 | NUMBERS), Ok((0, 0)));
+        assert_eq!(look(floats.as_ptr().cast(), &third, 4 | INSPECT_NUMBERS), Ok((nan, nan)));
+        assert_eq!(look(floats.as_ptr().cast(), &third, 2 | INSPECT_NUMBERS), Err(Error::Unreadable));
+        assert_eq!(look(floats.as_ptr().cast(), &ONE, 4 | INSPECT_NUMBERS), Ok((0, 0)));
     }
 
     #[test]
@@ -459,7 +455,7 @@ mod tests {
         let far: Vec<i32> = (0..1000).map(|i| i * 2_000_000 - 1_000_000_000).collect();
         for words in [shuffled, far] {
             let rows = Rows { bytes: words.len() as i64 * 4, ..ONE };
-            let ask = |words: &[i32]| look(words.as_ptr().cast(), &rows, 4 | DISTINCT);
+            let ask = |words: &[i32]| look(words.as_ptr().cast(), &rows, 4 | INSPECT_DISTINCT);
             assert!(ask(&words).is_ok());
             for (a, b) in [(0, words.len() - 1), (70_000 % words.len(), 3), (1, 2)] {
                 let mut spoiled = words.clone();
@@ -469,7 +465,7 @@ mod tests {
         }
         // The same elements twice.
         let rows = Rows { bytes: 8, counts: [1, 1, 2], strides: [0; 3] };
-        assert_eq!(look([1i32, 2].as_ptr().cast(), &rows, 4 | DISTINCT), Err(Error::Repeated));
+        assert_eq!(look([1i32, 2].as_ptr().cast(), &rows, 4 | INSPECT_DISTINCT), Err(Error::Repeated));
     }
 
     #[test]
@@ -490,11 +486,11 @@ mod tests {
             }
         }
         let start = words.as_ptr().cast::<c_void>();
-        assert_eq!(look(start, &single, 4 | DISTINCT), Ok((-5, i64::from(n) - 6)));
+        assert_eq!(look(start, &single, 4 | INSPECT_DISTINCT), Ok((-5, i64::from(n) - 6)));
         for (a, b) in [(0, n as usize - 1), (n as usize / 2 - 1, n as usize / 2)] {
             let other = words[b];
             let kept = std::mem::replace(&mut words[a], other);
-            assert_eq!(look(words.as_ptr().cast(), &single, 4 | DISTINCT), Err(Error::Repeated));
+            assert_eq!(look(words.as_ptr().cast(), &single, 4 | INSPECT_DISTINCT), Err(Error::Repeated));
             words[a] = kept;
         }
     }
