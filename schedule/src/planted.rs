@@ -88,7 +88,7 @@ pub const fn unproved() -> bool {
 #[cfg(feature = "planted")]
 pub fn refused(bug: &str, why: &str) {
     if planted(bug) {
-        eprintln!("the legality check failed: {why}");
+        tracing::info!(target: "pollyrs::answer", "the legality check failed: {why}");
     }
 }
 
