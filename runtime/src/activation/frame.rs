@@ -14,7 +14,8 @@
 //! leaves. So an entry that no SCoP of an activation used, and whose mask there is empty, concerns none of
 //! that activation's instructions; and one that is left by an exception leaves no entries behind.
 //!
-//! A slot of the program is NULL or points to a [`Frame`].
+//! A slot of the program is NULL or points to a [`Frame`]; or, where a hold was lent and nothing has asked
+//! for a frame yet, says whose it is (`crate::interface`).
 
 use crate::activation::Activation;
 use crate::base::abi;
@@ -37,23 +38,13 @@ impl Frame {
         Frame { activation: self.activation, depth: self.depth + 1 }
     }
 
-    /// Whether anything may be on the device.
+    /// The hold, whoever uses it, for questions about all of it.
     ///
     /// # Safety
-    /// As for [`Frame::hold`].
-    pub unsafe fn holds(&self) -> bool {
+    /// As for [`Frame::activation`].
+    pub unsafe fn shared(&self) -> &Activation {
         // SAFETY: the caller's promise.
-        unsafe { (*self.activation).holds() }
-    }
-
-    /// [`Activation::ignores`].
-    ///
-    /// # Safety
-    /// As for [`Frame::hold`].
-    #[inline]
-    pub unsafe fn ignores(&self, write: u32) -> bool {
-        // SAFETY: the caller's promise.
-        unsafe { (*self.activation).ignores(write) }
+        unsafe { &*self.activation }
     }
 
     /// The hold, as this activation sees it.
@@ -70,7 +61,7 @@ impl Frame {
     /// Nothing stays, for none of the activations.
     ///
     /// # Safety
-    /// As for [`Frame::hold`]; what is dirty is writable.
+    /// As for [`Frame::activation`]; what is dirty is writable.
     pub unsafe fn leave(mut self, config: &'static Config) {
         // SAFETY: the caller's promise.
         unsafe { self.activation().let_go(config, abi::ALL, abi::ALL) };

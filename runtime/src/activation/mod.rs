@@ -119,6 +119,11 @@ impl Activation {
         !self.residency.is_empty() || self.copying
     }
 
+    /// Whether there is nothing that could come back, or be known.
+    pub fn is_idle(&self) -> bool {
+        self.queue.is_none() && !self.holds()
+    }
+
     /// Whether nothing changes, here or on the device, where the program reads and writes objects of `write`.
     /// Loops of the host may ask for each element, so this is asked first.
     #[inline]

@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 
 use super::residency::with_frame;
+use crate::activation::Activation;
 use crate::activation::asked;
 use crate::base::abi::INSPECT_FIRST;
 use crate::base::caller::Errno;
@@ -166,7 +167,7 @@ pub unsafe extern "C" fn pollyrs_rt_inspect_held(
     if let Some(part) = part {
         // SAFETY: the caller's promise.
         unsafe {
-            with_frame(slot, None, |frame| {
+            with_frame(slot, Activation::is_idle, |frame| {
                 found = Some(frame.activation().inspect(registry::config(), (part, question, mask), look));
             });
         }

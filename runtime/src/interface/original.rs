@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::guarded;
 use super::residency::with_frame;
+use crate::activation::Activation;
 use crate::base::abi::{REASON_RUNTIME, Scop};
 use crate::base::caller::{Inside, fatal};
 use crate::base::config::Offload;
@@ -84,7 +85,9 @@ pub unsafe extern "C" fn pollyrs_rt_host_begin_held(
 ) -> *mut c_void {
     // SAFETY: the caller's promise.
     unsafe {
-        with_frame(slot, None, |frame| frame.activation().let_go(registry::config(), abi::ALL, abi::ALL));
+        with_frame(slot, Activation::is_idle, |frame| {
+            frame.activation().let_go(registry::config(), abi::ALL, abi::ALL)
+        });
         pollyrs_rt_host_begin(scop, reason)
     }
 }

@@ -3,40 +3,77 @@
 use std::ffi::c_void;
 
 use super::guarded;
+use crate::activation::Activation;
 use crate::activation::frame::Frame;
 use crate::base::abi::ALL;
 use crate::base::caller::{Inside, fatal};
 use crate::process::registry;
 use crate::residency::Strip;
 
+/// In a slot, beside the address of the slot of the activation that lent its hold: nothing in this one has
+/// asked for a frame yet. Most functions that are called with a hold return without, so that calls of small
+/// ones allocate nothing. A slot that is lent from is NULL or has a frame: [`pollyrs_rt_enter`] sees to that.
+const LENT: usize = 1;
+
+/// The slot of the lender, if nothing has asked for a frame of this one.
+fn lender(slot: *mut c_void) -> Option<*mut *mut c_void> {
+    (slot.addr() & LENT != 0).then(|| slot.map_addr(|address| address & !LENT).cast())
+}
+
+/// Puts a frame into a slot.
+fn put(slot: &mut *mut c_void, frame: Frame) -> &mut Frame {
+    let frame = Box::leak(Box::new(frame));
+    *slot = std::ptr::from_mut(frame).cast();
+    frame
+}
+
 /// The frame in a slot, made if it is the first.
 ///
 /// # Safety
-/// NULL or made here.
+/// NULL, or made here or by [`pollyrs_rt_enter`]; the activation that lent its hold is under way.
 pub(super) unsafe fn frame(slot: &mut *mut c_void) -> &mut Frame {
-    if slot.is_null() {
-        *slot = Box::into_raw(Box::new(Frame::outermost())).cast();
-    }
     // SAFETY: the caller's promise.
-    unsafe { &mut *slot.cast::<Frame>() }
+    unsafe {
+        match lender(*slot) {
+            Some(lender) => put(slot, frame(&mut *lender).inner()),
+            None if slot.is_null() => put(slot, Frame::outermost()),
+            None => &mut *slot.cast::<Frame>(),
+        }
+    }
 }
 
-/// What `body` does with the frame in a slot, where there is one. Results are at stake: no panic can be
-/// survived.
+/// The frame by which an activation knows of a hold: its own, else that of the activation that lent the hold.
 ///
-/// `touched`: nothing is to be done where the hold ignores that the program touches these objects
-/// ([`crate::activation::Activation::ignores`]). Loops of the host may ask for each element, so this
-/// comes first.
+/// # Safety
+/// As for [`frame`].
+unsafe fn nearest<'a>(slot: *mut *mut c_void) -> Option<&'a Frame> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let slot = *slot.as_ref()?;
+        let slot = lender(slot).map_or(slot, |lender| *lender);
+        slot.cast::<Frame>().as_ref()
+    }
+}
+
+/// What `body` does with the frame in a slot, where there is a hold that does not say that there is `nothing`
+/// to do. Results are at stake: no panic can be survived. (Loops of the host may ask for each element, so
+/// this comes first.)
 ///
 /// # Safety
 /// A slot of the caller's.
-pub(super) unsafe fn with_frame(slot: *mut *mut c_void, touched: Option<u32>, body: impl FnOnce(&mut Frame)) {
-    // SAFETY: NULL or made by `frame`, used by one thread, and the frame's activation is under way.
-    let frame = unsafe {
-        let frame = slot.as_ref().and_then(|frame| frame.cast::<Frame>().as_mut());
-        frame.filter(|frame| !touched.is_some_and(|touched| frame.ignores(touched)))
+pub(super) unsafe fn with_frame(
+    slot: *mut *mut c_void,
+    nothing: impl FnOnce(&Activation) -> bool,
+    body: impl FnOnce(&mut Frame),
+) {
+    // SAFETY: NULL or made here, used by one thread, and the frame's activation is under way.
+    let (frame, _inside) = unsafe {
+        if nearest(slot).is_none_or(|frame| nothing(frame.shared())) {
+            return;
+        }
+        let inside = Inside::enter();
+        (frame(&mut *slot), inside)
     };
-    let Some(frame) = frame else { return };
     let done = guarded(|| {
         body(frame);
         Ok(())
@@ -46,19 +83,28 @@ pub(super) unsafe fn with_frame(slot: *mut *mut c_void, touched: Option<u32>, bo
     }
 }
 
-/// Takes the frame out of a slot.
+/// Takes the frame out of a slot. With `all`, `body` asks for what others than the activation have on the
+/// device as well: then one that nothing has asked for counts, too.
 ///
 /// # Safety
 /// A slot of the caller's.
-unsafe fn take_frame(slot: *mut *mut c_void, body: impl FnOnce(Frame)) {
+unsafe fn take_frame(slot: *mut *mut c_void, all: bool, body: impl FnOnce(Frame)) {
     let _inside = Inside::enter();
-    // SAFETY: NULL or made by `frame`, and used by one thread.
-    let Some(slot) = (unsafe { slot.as_mut() }).filter(|slot| !slot.is_null()) else { return };
-    // SAFETY: as above.
-    let taken = unsafe { Box::from_raw(slot.cast::<Frame>()) };
-    *slot = std::ptr::null_mut();
+    // SAFETY: NULL or made here, and used by one thread.
+    let Some(slot) = (unsafe { slot.as_mut() }) else { return };
+    let own = std::mem::replace(slot, std::ptr::null_mut());
+    let taken = match lender(own) {
+        None if own.is_null() => return,
+        // SAFETY: made by `put`.
+        None => *unsafe { Box::from_raw(own.cast::<Frame>()) },
+        // SAFETY: the activation that lent its hold is under way.
+        Some(lender) => match unsafe { nearest(lender) } {
+            Some(frame) if all => frame.inner(),
+            _ => return,
+        },
+    };
     let done = guarded(|| {
-        body(*taken);
+        body(taken);
         Ok(())
     });
     if let Err(error) = done {
@@ -73,9 +119,9 @@ unsafe fn take_frame(slot: *mut *mut c_void, body: impl FnOnce(Frame)) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pollyrs_rt_release(slot: *mut *mut c_void, read: u32, write: u32) {
     // What is read lessens what was missed.
-    let touched = Some(read | write);
+    let nothing = |hold: &Activation| hold.ignores(read | write);
     // SAFETY: the caller's promise.
-    unsafe { with_frame(slot, touched, |frame| frame.activation().release(registry::config(), read, write)) };
+    unsafe { with_frame(slot, nothing, |frame| frame.activation().release(registry::config(), read, write)) };
 }
 
 /// `pollyrs_rt_access`.
@@ -93,13 +139,18 @@ pub unsafe extern "C" fn pollyrs_rt_access(
 ) {
     // SAFETY: the caller's promise.
     unsafe {
-        with_frame(slot, Some(write), |frame| {
-            let (config, strip) = (registry::config(), Strip::new(start.addr() as u64, bytes, step, times));
-            match &strip {
-                Some(strip) => frame.activation().access(config, strip, write),
-                None => frame.activation().release(config, ALL, write),
-            }
-        });
+        with_frame(
+            slot,
+            |hold| hold.ignores(write),
+            |frame| {
+                let (config, strip) =
+                    (registry::config(), Strip::new(start.addr() as u64, bytes, step, times));
+                match &strip {
+                    Some(strip) => frame.activation().access(config, strip, write),
+                    None => frame.activation().release(config, ALL, write),
+                }
+            },
+        );
     }
 }
 
@@ -109,11 +160,8 @@ pub unsafe extern "C" fn pollyrs_rt_access(
 /// As the header says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pollyrs_rt_holds(slot: *mut *mut c_void) -> i32 {
-    // SAFETY: NULL, or a slot of the caller's that is NULL or made by `frame`, and used by one thread.
-    unsafe {
-        let frame = slot.as_ref().and_then(|frame| frame.cast::<Frame>().as_ref());
-        i32::from(frame.is_some_and(|frame| frame.holds()))
-    }
+    // SAFETY: NULL, or a slot of the caller's that is NULL or made here, and used by one thread.
+    unsafe { i32::from(nearest(slot).is_some_and(|frame| frame.shared().holds())) }
 }
 
 /// `pollyrs_rt_discard`.
@@ -123,7 +171,9 @@ pub unsafe extern "C" fn pollyrs_rt_holds(slot: *mut *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pollyrs_rt_discard(slot: *mut *mut c_void, dead: u32) {
     // SAFETY: the caller's promise.
-    unsafe { with_frame(slot, None, |frame| frame.activation().discard(registry::config(), dead)) };
+    unsafe {
+        with_frame(slot, Activation::is_idle, |frame| frame.activation().discard(registry::config(), dead))
+    };
 }
 
 /// `pollyrs_rt_leave`.
@@ -133,7 +183,7 @@ pub unsafe extern "C" fn pollyrs_rt_discard(slot: *mut *mut c_void, dead: u32) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pollyrs_rt_leave(slot: *mut *mut c_void) {
     // SAFETY: the caller's promise.
-    unsafe { take_frame(slot, |frame| frame.leave(registry::config())) };
+    unsafe { take_frame(slot, true, |frame| frame.leave(registry::config())) };
 }
 
 /// `pollyrs_rt_enter`.
@@ -146,13 +196,17 @@ pub unsafe extern "C" fn pollyrs_rt_enter(
     lender: *mut *mut c_void,
 ) -> *mut *mut c_void {
     // SAFETY: the caller's promise.
-    let (Some(own), Some(lender)) = (unsafe { slot.as_mut() }, unsafe { lender.as_mut() }) else {
+    let (Some(own), Some(lender)) = (unsafe { (slot.as_mut(), lender.as_mut()) }) else {
         return std::ptr::null_mut();
     };
     if !Inside::interrupted() {
         let _inside = Inside::enter();
-        // SAFETY: the caller's promise.
-        *own = Box::into_raw(Box::new(unsafe { frame(lender) }.inner())).cast();
+        // Of lenders in a row only the last one has no frame, so that questions have a short way.
+        if self::lender(*lender).is_some() {
+            // SAFETY: the caller's promise.
+            unsafe { frame(lender) };
+        }
+        *own = std::ptr::from_mut(lender).map_addr(|address| address | LENT).cast();
     }
     slot
 }
@@ -170,5 +224,5 @@ pub unsafe extern "C" fn pollyrs_rt_return(slot: *mut *mut c_void, n: u32, known
         unsafe { std::slice::from_raw_parts(known, n as usize) }
     };
     // SAFETY: the caller's promise.
-    unsafe { take_frame(slot, |frame| frame.give_back(registry::config(), known)) };
+    unsafe { take_frame(slot, false, |frame| frame.give_back(registry::config(), known)) };
 }
