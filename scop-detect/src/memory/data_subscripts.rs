@@ -26,7 +26,7 @@ use crate::base::flow::Flow;
 use crate::base::found::FoundSubscript;
 use crate::base::ir::{self, Block, Op, Value};
 use crate::base::place::Place;
-use crate::memory::accesses::{Raw, base_of};
+use crate::memory::accesses::{OUTER_POINTER, Raw, base_of};
 use crate::memory::choices::{divisor, is_bounded};
 use isl::{DimType, Set};
 use pollyrs_delinearize::Symbol;
@@ -81,7 +81,13 @@ impl Trial {
 
     /// Whether a subscript is in the way: data may choose the element.
     fn wants_subscript(&self) -> bool {
-        matches!(self, Trial::Refused(RejectReason::Subscript { .. }))
+        matches!(self, Trial::Refused(RejectReason::Subscript { .. })) && !self.leads_elsewhere()
+    }
+
+    /// Whether the pointer moves with a loop that is not around the access, of which no choice of data says
+    /// anything.
+    fn leads_elsewhere(&self) -> bool {
+        matches!(self, Trial::Refused(RejectReason::Subscript { blocker, .. }) if blocker == OUTER_POINTER)
     }
 }
 
@@ -165,6 +171,13 @@ impl Builder<'_> {
             return Ok(());
         }
         let plainly = self.trial(|me| me.raw_access(store, base, place.clone()))?;
+        if let Trial::Refused(reason) = &plainly
+            && plainly.leads_elsewhere()
+            && self.runs(&place)?
+        {
+            // It would be refused when all else is known.
+            return Err(Fail::at(reason.clone(), store));
+        }
         if !plainly.wants_subscript() {
             return Ok(());
         }
@@ -187,12 +200,17 @@ impl Builder<'_> {
             // A sum that keeps its order would be refused when all else is known.
             if let Trial::Refused(reason) = plainly
                 && self.found.updates.get(&store).is_some_and(|sum| sum.ordered)
-                && !place.domain.intersect_params(self.context.clone())?.is_empty()?
+                && self.runs(&place)?
             {
                 return Err(self.no_update(store, Fail::at(reason, store)));
             }
         }
         Ok(())
+    }
+
+    /// Whether control ever gets to a place.
+    fn runs(&self, place: &Place) -> isl::Result<bool> {
+        Ok(!place.domain.clone().intersect_params(self.context.clone())?.is_empty()?)
     }
 
     /// Whether `f` works, or why not; nothing that it assumes is kept. What ends the search is an error.
