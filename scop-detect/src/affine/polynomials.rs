@@ -155,7 +155,7 @@ impl Builder<'_> {
         // A case distinction over parameters only, such as the extent `max(n, 0)` of a Fortran array: a size
         // with a name of its own, so that it can be multiplied by counters. It has to be the same in all
         // places, also in those where `n > 0` is known.
-        let known = self.context.clone().intersect(self.assumed.set.clone())?;
+        let known = self.known()?;
         if self.given.is_invariant(e) {
             let everywhere = Set::universe(place.space()?)?.intersect_params(known.clone())?;
             let a = simplified(a.clone(), everywhere)?;

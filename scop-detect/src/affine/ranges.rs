@@ -144,7 +144,7 @@ impl Builder<'_> {
         note: &str,
     ) -> Result<(), Stop> {
         let blocked = || Stop::Blocker(format!("whether {note}"));
-        let known = self.context.clone().intersect(self.assumed.set.clone())?;
+        let known = self.known()?;
         let mut domain = place.domain.clone().intersect_params(known.clone())?;
         if let Some(m) = extension(place, quasi)? {
             domain = domain.apply(Map::from_pw_multi_aff(m)?)?;

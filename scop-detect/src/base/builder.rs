@@ -20,6 +20,7 @@ use pollyrs_delinearize::{Known, Residue};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{Analyses, LoopId, ScevExpr, ScevHandle, ScevKind};
 use pollyrs_scop::{ArrayId, Assumption, AssumptionKind, ProductRange};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One attempt at one region.
@@ -90,6 +91,9 @@ pub(crate) struct Found {
     pub reported: BTreeSet<Value>,
 }
 
+/// Sets of parameters for which it is remembered what is known of them.
+const MAX_KNOWN: usize = 8;
+
 /// What was asked before.
 #[derive(Default)]
 pub(crate) struct Memo {
@@ -104,6 +108,10 @@ pub(crate) struct Memo {
     pub sizes: BTreeMap<ScevHandle, Vec<KnownSize>>,
     /// Quotients that no few cases cover: see [`crate::affine::remainders`].
     pub uncovered_quotients: Vec<Uncovered>,
+    /// The context and the assumptions, and both together: see [`Builder::known`].
+    known: RefCell<Option<[Set; 3]>>,
+    /// All that was known, and what that says of some parameters.
+    known_of: RefCell<Vec<(Set, BTreeSet<usize>, Set)>>,
 }
 
 /// What may be done meanwhile.
@@ -194,14 +202,18 @@ impl<'a> Builder<'a> {
         note: &str,
     ) -> Result<(), Stop> {
         let violating = violating.intersect(place.domain.clone())?;
-        let known = self.known_of_those(&violating)?;
+        if violating.plain_is_empty()? {
+            return Ok(());
+        }
+        let all = self.known()?;
+        let known = self.known_of_those(&violating, &all)?;
         let bad = violating.intersect_params(known.clone())?;
-        if bad
-            .clone()
-            .intersect_params(self.context.clone())?
-            .intersect_params(self.assumed.set.clone())?
-            .is_empty()?
-        {
+        // (Where less is known of those parameters, what is known of others may rule it out.)
+        let never = match known.plain_is_equal(&all)? {
+            true => bad.is_empty()?,
+            false => bad.clone().intersect_params(all)?.is_empty()?,
+        };
+        if never {
             return Ok(());
         }
         if self.mode.strict {
@@ -222,13 +234,36 @@ impl<'a> Builder<'a> {
 
     /// What is known of the parameters, where it has cases only of those that `set` depends on: an assumption
     /// about a nest's bound says nothing of what is tested in front of the nest.
-    fn known_of_those(&self, set: &Set) -> isl::Result<Set> {
-        let known = self.context.clone().intersect(self.assumed.set.clone())?;
+    fn known_of_those(&self, set: &Set, known: &Set) -> isl::Result<Set> {
         if known.n_basic_set()? < 2 {
-            return Ok(known);
+            return Ok(known.clone());
         }
-        let involved = self.involved(set)?.into_iter().collect();
-        self.only_of(known, &involved)?.coalesce()
+        let involved: BTreeSet<usize> = self.involved(set)?.into_iter().collect();
+        let mut memo = self.memo.known_of.borrow_mut();
+        for (all, some, found) in memo.iter() {
+            if *some == involved && all.plain_is_equal(known)? {
+                return Ok(found.clone());
+            }
+        }
+        let found = self.only_of(known.clone(), &involved)?.coalesce()?;
+        memo.truncate(MAX_KNOWN - 1);
+        memo.insert(0, (known.clone(), involved, found.clone()));
+        Ok(found)
+    }
+
+    /// What is known of the parameters: the context, where the assumptions hold. Asked far more often than
+    /// either changes.
+    pub fn known(&self) -> isl::Result<Set> {
+        let mut memo = self.memo.known.borrow_mut();
+        if let Some([context, assumed, known]) = &*memo
+            && context.plain_is_equal(&self.context)?
+            && assumed.plain_is_equal(&self.assumed.set)?
+        {
+            return Ok(known.clone());
+        }
+        let known = self.context.clone().intersect(self.assumed.set.clone())?;
+        *memo = Some([self.context.clone(), self.assumed.set.clone(), known.clone()]);
+        Ok(known)
     }
 
     /// What a set of parameters says of some of them.
@@ -250,7 +285,7 @@ impl<'a> Builder<'a> {
         at: Option<Value>,
         note: &str,
     ) -> Result<(), Stop> {
-        let known = self.context.clone().intersect(self.assumed.set.clone())?;
+        let known = self.known()?;
         let set = good.coalesce()?.gist(known.clone())?.coalesce()?;
         if known.is_subset(&set)? {
             return Ok(());

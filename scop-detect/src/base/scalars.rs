@@ -83,7 +83,7 @@ impl Builder<'_> {
         if depth as u32 >= dims {
             return Ok(domain.clone());
         }
-        let known = self.context.clone().intersect(self.assumed.set.clone())?;
+        let known = self.known()?;
         let d = domain.clone().intersect_params(known.clone())?;
         let m =
             Map::from_range(d).and_then(|m| m.move_dims(DimType::In, 0, DimType::Out, 0, depth as u32))?;
@@ -96,7 +96,7 @@ impl Builder<'_> {
         let mut sizes = Vec::new();
         for l in &cell.loops {
             let (entered, count) = &flow.entered[l];
-            let known = self.context.clone().intersect(self.assumed.set.clone())?;
+            let known = self.known()?;
             let entered = entered.clone().intersect_params(known.clone())?;
             let dims = entered.dim(DimType::Set)?;
             // { [outer] -> [count] }, its range's maximum. Where the loops around it do not matter, neither

@@ -247,7 +247,7 @@ impl Builder<'_> {
             .condition(cond, &place)
             .map_err(|s| s.fail(t, |blocker| RejectReason::Condition { blocker }))?;
         let domain = place.domain.clone();
-        let known = self.context.clone().intersect(self.assumed.set.clone())?;
+        let known = self.known()?;
         let simple = |s: Set, side: &Set| -> isl::Result<Set> {
             s.gist(side.clone().intersect_params(known.clone())?)?.intersect(side.clone())?.coalesce()
         };

@@ -219,7 +219,7 @@ impl Builder<'_> {
         place: &Place,
         quasi: &[PwAff],
     ) -> Result<Option<Vec<(Polynomial, isl::Set)>>, Stop> {
-        let known = self.context.clone().intersect(self.assumed.set.clone())?;
+        let known = self.known()?;
         let mut cases = vec![(p, place.domain.clone().intersect_params(known)?)];
         for (d, function) in quasi.iter().enumerate() {
             let mut next = Vec::new();

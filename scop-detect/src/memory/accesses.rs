@@ -319,7 +319,7 @@ impl Builder<'_> {
             }));
             used.extend(self.involved(&a.domain)?);
         }
-        self.only_of(self.context.clone().intersect(self.assumed.set.clone())?, &used)
+        self.only_of(self.known()?, &used)
     }
 
     /// Refuses to join loops that take an array for a flat one with loops that take it for one of several
@@ -336,7 +336,7 @@ impl Builder<'_> {
             return Ok(());
         }
         let Some(Some(row)) = shape.sizes.last() else { return Ok(()) };
-        let known = self.context.clone().intersect(self.assumed.set.clone())?;
+        let known = self.known()?;
         for (r, subs) in raws.iter().zip(&shape.subscripts) {
             let (true, true, Some(last)) = (r.quasi.is_empty(), r.offset.is_affine(), subs.last()) else {
                 continue;

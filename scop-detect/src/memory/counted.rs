@@ -86,7 +86,7 @@ impl Builder<'_> {
         let Some(entered) = self.entered(&whole, d, l)? else { return Ok(None) };
         let points = whole.domain.clone().intersect(entered)?;
         let zero = self.constant(0, &whole).map_err(|s| self.given.no_count(s, l))?;
-        let known = self.context.clone().intersect(self.assumed.set.clone())?;
+        let known = self.known()?;
         let negative = points.clone().intersect_params(known)?.intersect(last.clone().lt_set(zero)?)?;
         if !negative.is_empty()? {
             return Ok(None);

@@ -121,7 +121,7 @@ impl Builder<'_> {
     /// The first of `ops` that no other one exceeds in any iteration of `raws`.
     fn largest(&mut self, ops: &[ScevExpr], raws: &[&Raw]) -> Result<Option<Polynomial>, Stop> {
         let outside = self.given.before_region(None)?;
-        let known = self.context.clone().intersect(self.assumed.set.clone())?;
+        let known = self.known()?;
         'candidates: for candidate in ops {
             let Ok(x) = self.strictly(|me| me.exact(candidate, &outside)) else { continue };
             let Some(value) = self.as_polynomial(&x)? else { continue };

@@ -48,7 +48,7 @@ impl Builder<'_> {
         if strides.is_empty() {
             return Ok(());
         }
-        let known = self.context.clone().intersect(self.assumed.set.clone())?;
+        let known = self.known()?;
         for (o, r) in offsets.iter_mut().zip(raws) {
             for (k, quasi) in r.quasi.iter().enumerate() {
                 let own = Symbol::Iter(r.place.dims() + k);
