@@ -6,6 +6,7 @@ mod cuda;
 mod devices;
 mod divided;
 mod emulated;
+mod estimates;
 mod held;
 mod layout;
 mod leaks;
