@@ -587,3 +587,26 @@ fn compared(condition: Value, found: &mut Vec<Value>, depth: u32) -> bool {
         _ => ir::constant_int(condition).is_some(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Choices of data are looked for where they may help: not for another obstacle than a subscript, and not
+    /// where the pointer moves with a loop that is not around the access.
+    #[test]
+    fn only_subscripts_that_data_may_choose_are_searched() {
+        let subscript = |blocker: &str| {
+            Trial::Refused(RejectReason::Subscript { array: "a".into(), blocker: blocker.into() })
+        };
+        let table = [
+            (Trial::Works, (false, false)),
+            (subscript("a value loaded from memory"), (true, false)),
+            (subscript(OUTER_POINTER), (false, true)),
+            (Trial::Refused(RejectReason::LoopBound { blocker: OUTER_POINTER.into() }), (false, false)),
+        ];
+        for (trial, expected) in table {
+            assert_eq!((trial.wants_subscript(), trial.leads_elsewhere()), expected);
+        }
+    }
+}
