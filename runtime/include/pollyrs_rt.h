@@ -46,13 +46,14 @@ extern "C" {
 /* Version 2 added holds, version 3 that they are lent, version 4 that objects are discarded, version 5 that
  * executions of functions with a hold may fail for what the data are, version 6 windows, version 7 slices,
  * version 8 that small executions do not ask, version 9 graphs of blocks, version 10 rows that lie anywhere
- * and the largest number of a table; the library runs code of all versions. */
-#define POLLYRS_ABI_VERSION 10u
+ * and the largest number of a table, version 11 what one thread runs alone; the library runs code of all
+ * versions. */
+#define POLLYRS_ABI_VERSION 11u
 
 /* A library that knows version N defines pollyrs_rt_abi_N, for each N from 8 on. Generated descriptors have
  * its address behind their last field: code of a later version than the library's is neither linked nor
  * loaded. */
-extern const uint32_t pollyrs_rt_abi_10;
+extern const uint32_t pollyrs_rt_abi_11;
 
 /* The reason is the one the run-time library found in its last refused pollyrs_rt_begin or failed
  * pollyrs_rt_end of this thread. Any smaller value is an index into PollyrsScop.reasons. */
@@ -343,6 +344,10 @@ int32_t pollyrs_rt_inspect_held(void **hold, const uint64_t *cache, uint32_t wha
  * them, others of its kernels do their work. 0: they are there, from now on in all executions. `work` as for
  * pollyrs_rt_begin. */
 int32_t pollyrs_rt_late(const PollyrsScop *scop, double work);
+
+/* Before a begin: in the SCoP's next execution one thread of the device would run alone what takes as long as
+ * so many additions one after the other (sums that keep their order). */
+void pollyrs_rt_serial(const PollyrsScop *scop, double additions);
 
 /* A check failed: the values on the two sides of the condition, for the text of the reason that the thread's
  * next pollyrs_rt_host_begin gets. \1 stands for the left one there, \2 for the right one. */

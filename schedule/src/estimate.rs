@@ -5,9 +5,11 @@
 //! `[0] .. [n-1]` and of A `[0, 0] .. [n-1, n-1]`, and A has to be copied in: the part above the diagonal
 //! comes back unchanged.
 
+use crate::strategy::{EITHER, GRAPH, KERNEL, NEST, ROWS, SERIAL};
+use crate::tree::{ScheduleTree, Tree};
 use crate::{Dependences, Result, ScheduleError, budgeted, is_quota, known};
 use pollyrs_isl as isl;
-use pollyrs_scop::{AccessKind, ArrayId, Scop};
+use pollyrs_scop::{AccessKind, ArrayId, Scop, Statement};
 
 /// The number of executed statement instances, at most: a sum of products. Each factor is a total function of
 /// the parameters, never negative: `[params] -> { [v] }`.
@@ -15,41 +17,92 @@ use pollyrs_scop::{AccessKind, ArrayId, Scop};
 pub struct WorkEstimate {
     /// A term for each statement, a factor for each of its loops.
     pub terms: Vec<Vec<isl::PwAff>>,
+    /// Of these, what one thread of a launch runs alone, one instance after the other: sums that keep their
+    /// order. The first factor is what an instance costs, in additions one after the other. Statements
+    /// outside of loops are left out.
+    pub serial: Vec<Vec<isl::PwAff>>,
 }
 
 /// What a loop that depends on data counts for: its number of iterations is not known before it runs. A
 /// guess; the run-time library learns what an execution takes.
 const UNKNOWN_ITERATIONS: i64 = 16;
 
-/// The work of a SCoP: for each statement the box around its domain.
-pub fn work(scop: &Scop) -> Result<WorkEstimate> {
+/// As many instructions that do not wait for each other take as long as an addition that does.
+const INSTRUCTIONS: f64 = 4.0;
+
+/// The work of a SCoP with this schedule: for each statement the box around its domain. `instructions` are
+/// those of one instance, by statement.
+pub fn work(scop: &Scop, schedule: &ScheduleTree, instructions: &[f64]) -> Result<WorkEstimate> {
     budgeted(&scop.ctx, "work estimate", crate::DEFAULT_BUDGET, || {
         let known = known(scop)?;
-        let zero = isl::PwAff::constant_on(scop.param_space()?, 0)?;
-        let mut terms = Vec::new();
-        for s in &scop.statements {
+        let alone = run_alone(&schedule.root, schedule.domain.clone())?;
+        let (mut terms, mut serial) = (Vec::new(), Vec::new());
+        for (s, instructions) in scop.statements.iter().zip(instructions) {
             let domain = s.domain.clone().intersect_params(known.clone())?;
-            let runs = domain.clone().params()?;
-            if runs.is_empty()? {
-                continue;
+            terms.extend(instances(scop, s, domain.clone(), &known)?);
+            let Some(alone) = &alone else { continue };
+            let alone = alone.clone().intersect(isl::UnionSet::from_set(domain)?)?;
+            for part in alone.sets()? {
+                let Some(factors) = instances(scop, s, part, &known)?.filter(|f| !f.is_empty()) else {
+                    continue;
+                };
+                let cost =
+                    isl::PwAff::constant_on(scop.param_space()?, 1 + (instructions / INSTRUCTIONS) as i64)?;
+                serial.push(std::iter::once(cost).chain(factors).collect());
             }
-            let mut factors = Vec::new();
-            for d in 0..domain.dim(isl::DimType::Set)? {
-                let values = domain.shadow(d)?;
-                let extent = values.clone().dim_max(0)?.coalesce()?.sub(values.dim_min(0)?.coalesce()?)?;
-                let extent = extent.add_constant(isl::Val::int(&scop.ctx, 1)?)?.coalesce()?;
-                // Nothing where the statement does not run: the gist may continue the formula there, the
-                // maximum with zero makes it total again.
-                let extent = extent.gist(runs.clone())?.union_max(zero.clone())?;
-                factors.push(extent.gist_params(known.clone())?.coalesce()?);
-            }
-            if s.subregion.as_ref().is_some_and(|r| !r.loops.is_empty()) {
-                factors.push(isl::PwAff::constant_on(scop.param_space()?, UNKNOWN_ITERATIONS)?);
-            }
-            terms.push(factors);
         }
-        Ok(WorkEstimate { terms })
+        Ok(WorkEstimate { terms, serial })
     })
+}
+
+/// The instances that reach [`SERIAL`] subtrees of the host: those of blocks and of tasks have neighbours.
+fn run_alone(tree: &Tree, reached: isl::UnionSet) -> Result<Option<isl::UnionSet>> {
+    Ok(match tree {
+        Tree::Leaf => None,
+        Tree::Mark(name, _) if name == SERIAL => Some(reached),
+        Tree::Mark(name, _) if [KERNEL, NEST, EITHER, GRAPH, ROWS].contains(&name.as_str()) => None,
+        Tree::Mark(_, child) => run_alone(child, reached)?,
+        Tree::Band(band) => run_alone(&band.child, reached)?,
+        Tree::Sequence(children) => {
+            let mut all: Option<isl::UnionSet> = None;
+            for (filter, child) in children {
+                let found = run_alone(child, reached.clone().intersect(filter.clone())?)?;
+                all = match (all, found) {
+                    (Some(all), Some(found)) => Some(all.union(found)?),
+                    (all, found) => all.or(found),
+                };
+            }
+            all
+        }
+    })
+}
+
+/// The sides of the box around these instances of a statement; `None` where there are none.
+fn instances(
+    scop: &Scop,
+    statement: &Statement,
+    domain: isl::Set,
+    known: &isl::Set,
+) -> Result<Option<Vec<isl::PwAff>>> {
+    let runs = domain.clone().params()?;
+    if runs.is_empty()? {
+        return Ok(None);
+    }
+    let zero = isl::PwAff::constant_on(scop.param_space()?, 0)?;
+    let mut factors = Vec::new();
+    for d in 0..domain.dim(isl::DimType::Set)? {
+        let values = domain.shadow(d)?;
+        let extent = values.clone().dim_max(0)?.coalesce()?.sub(values.dim_min(0)?.coalesce()?)?;
+        let extent = extent.add_constant(isl::Val::int(&scop.ctx, 1)?)?.coalesce()?;
+        // Nothing where the statement does not run: the gist may continue the formula there, the
+        // maximum with zero makes it total again.
+        let extent = extent.gist(runs.clone())?.union_max(zero.clone())?;
+        factors.push(extent.gist_params(known.clone())?.coalesce()?);
+    }
+    if statement.subregion.as_ref().is_some_and(|r| !r.loops.is_empty()) {
+        factors.push(isl::PwAff::constant_on(scop.param_space()?, UNKNOWN_ITERATIONS)?);
+    }
+    Ok(Some(factors))
 }
 
 /// At most this many statement instances are executed, if a constant below `limit` bounds their number.

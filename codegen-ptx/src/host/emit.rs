@@ -194,6 +194,8 @@ struct Code<'c> {
 struct Checks {
     /// The estimated number of statement instances, a double.
     work: Value,
+    /// What one thread of a launch runs alone, in additions, if any does.
+    serial: Option<Value>,
     /// The run-time library's slot.
     cache: Value,
     /// The block in which small executions go to the original region.
@@ -224,7 +226,7 @@ impl<'c> Code<'c> {
         // SAFETY: a branch, which has no uses.
         unsafe { check_end.erase() };
         ir.at_end(self.entry.check);
-        let work = emit_work(ir, expr, plan.work)?;
+        let work = emit_work(ir, expr, &plan.work.terms)?;
         let cache = descriptor::cache_slot(self.module, ir);
         let hold = plan.held.map(|held| held.slot);
         let alone = small::emit(ir, function, (cache, work), hold, self.versioned.host_begin);
@@ -242,8 +244,12 @@ impl<'c> Code<'c> {
             }
         }
         let Gate { reasons, refused, .. } = gate;
+        let serial = match plan.work.serial.as_slice() {
+            [] => None,
+            terms => Some(emit_work(ir, expr, terms)?),
+        };
         ir.br(self.versioned.offload);
-        Ok(Checks { work, cache, alone, refuse, reasons, refused, ranges })
+        Ok(Checks { work, serial, cache, alone, refuse, reasons, refused, ranges })
     }
 
     fn descriptor(&self, checks: &Checks) -> Result<Value, CodegenError> {
@@ -297,6 +303,10 @@ impl<'c> Code<'c> {
             store_array(ir, slots.arrays, i as u64, r);
         }
         let ptr = ir.ptr_type();
+        if let Some(serial) = checks.serial {
+            let said = ir.declare(self.module, "pollyrs_rt_serial", ir.void_type(), &[ptr, ir.double_type()]);
+            ir.call(ir.void_type(), said, &[descriptor, serial]);
+        }
         let n = ir.int32(described.len() as u32);
         let (mut types, mut args) =
             (vec![ptr, ir.double_type(), ptr, ir.i32_type()], vec![descriptor, checks.work, slots.arrays, n]);

@@ -12,18 +12,19 @@ use crate::kernel::division;
 use crate::kernel::module::ScalarArg;
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::LLVMOpcode;
-use pollyrs_schedule::{Alternative, Choice, Cut, Nested, Time, WorkEstimate};
+use pollyrs_isl as isl;
+use pollyrs_schedule::{Alternative, Choice, Cut, Nested, Time};
 use pollyrs_scop::{ArrayId, Scop};
 
-/// The estimated number of statement instances, as a double.
+/// The number of statement instances by a sum of products ([`pollyrs_schedule::WorkEstimate`]), as a double.
 pub(crate) fn emit_work(
     ir: &Ir,
     expr: &mut ExprEmitter<'_>,
-    work: &WorkEstimate,
+    terms: &[Vec<isl::PwAff>],
 ) -> Result<Value, CodegenError> {
     let constant = |v: f64| ir.double_type().real(v);
     let mut sum = constant(0.0);
-    for term in &work.terms {
+    for term in terms {
         let mut product = constant(1.0);
         for factor in term {
             let f = expr.emit_pw_aff(factor)?;

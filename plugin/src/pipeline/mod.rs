@@ -26,6 +26,7 @@ use crate::pipeline::reasons::reject_reason;
 use crate::pipeline::sequential::Sequential;
 use crate::pipeline::watch::{Ended, Watch};
 use crate::run::Run;
+use pollyrs_codegen_ptx as codegen;
 use pollyrs_schedule as schedule;
 use pollyrs_scop::{ArrayId, RejectReason, Scop};
 use std::cell::Cell;
@@ -90,9 +91,12 @@ fn stages(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Compiled, Ende
     let Built { mapped, kernels, device, steps: fused } = attempts.first_that_holds()?;
     let device = watch.see_code(device, options.arch)?;
     let told = ordered.map(|dependences| (dependences, scheduled.tree.to_string()));
-    let schedule::rewrite::Scheduled { scop, deps: dependences, .. } = scheduled;
+    let schedule::rewrite::Scheduled { scop, deps: dependences, tree, .. } = scheduled;
     let (footprints, work, inspected) = Phase::Estimates
-        .time(|| Ok((footprints(&scop, &dependences)?, schedule::work(&scop)?, schedule::inspected(&scop)?)))
+        .time(|| {
+            let work = schedule::work(&scop, &tree, &codegen::work(&scop))?;
+            Ok((footprints(&scop, &dependences)?, work, schedule::inspected(&scop)?))
+        })
         .map_err(|e| sequential.explain(reject_reason(e)))?;
     let slices = match kernels.fused() {
         Some(_) => Vec::new(),

@@ -42,8 +42,12 @@ pub static pollyrs_rt_abi_9: u32 = 9;
 /// The same of version 10.
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals)]
-pub static pollyrs_rt_abi_10: u32 = ABI_VERSION;
-const _: () = assert!(ABI_VERSION == 10);
+pub static pollyrs_rt_abi_10: u32 = 10;
+/// The same of version 11.
+#[unsafe(no_mangle)]
+#[allow(non_upper_case_globals)]
+pub static pollyrs_rt_abi_11: u32 = ABI_VERSION;
+const _: () = assert!(ABI_VERSION == 11);
 /// The oldest version whose descriptors it understands: version 2 added functions and flags.
 pub const OLDEST_ABI_VERSION: u32 = 1;
 /// `POLLYRS_ARRAY_WINDOW`.

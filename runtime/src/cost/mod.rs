@@ -2,13 +2,16 @@
 //! executions took.
 //!
 //! ```text
-//! device = (OVERHEAD + ARRAY * copies + launching(launches) + transfers(bytes in) + transfers(bytes out) + work * device instance)
-//!          * device_scale
+//! device = (OVERHEAD + ARRAY * copies + launching(launches) + transfers(bytes in) + transfers(bytes out)
+//!           + work * device instance + serial * SERIAL) * device_scale
 //! host   = work * host instance * host_scale
 //! ```
 //!
 //! The figures of launches, transfers and instances are constants of one machine, scaled by what was measured
 //! on this one ([`crate::cost::machine`], [`Rates`]).
+//!
+//! `serial` is what one thread of the device runs, one addition after the other: a sum of 2.7 · 10^8
+//! exponentials that keeps its order took 15.7 s on an H200, and 1.2 on the host.
 //!
 //! `work` counts statement instances, of which a launch-bound or branchy kernel makes a hundred times fewer a
 //! second than a matrix product. So each SCoP keeps what it learnt ([`Learned`]): its launches, and for each
@@ -79,6 +82,8 @@ const SLOW_BYTES: f64 = 4e6;
 const SLOW_RATE: f64 = 22e9;
 /// Seconds for a statement instance on the device: 24 bytes of traffic each at 1.2 TB/s.
 const DEVICE_INSTANCE: f64 = 0.02e-9;
+/// Seconds for one that waits for the one before, an addition of what is in shared memory.
+const SERIAL: f64 = 5e-9;
 /// Seconds for a statement instance on one host core: a few vectorised operations, or one cache miss in ten.
 const HOST_INSTANCE: f64 = 1e-9;
 /// Of host executions estimated to be shorter than this some are timed.
@@ -113,6 +118,7 @@ pub struct Rates {
     /// For a byte of a large copy.
     byte: f64,
     device_instance: f64,
+    serial: f64,
     host_instance: f64,
 }
 
@@ -125,6 +131,7 @@ impl Rates {
             chained: CHAINED * machine.launch / REFERENCE.launch,
             byte: 1.0 / (SHARE * threads.min(machine.link)),
             device_instance: DEVICE_INSTANCE * REFERENCE.device / machine.device,
+            serial: SERIAL,
             host_instance: HOST_INSTANCE * REFERENCE.host / machine.host,
         }
     }
@@ -301,6 +308,8 @@ pub struct Learned {
     device_scale: Scales,
     host_scale: Scales,
     launches: Figure,
+    /// What one thread would run alone in the next execution, in additions.
+    serial: Figure,
     loading: Loading,
     /// Sizes that come again.
     history: History,
@@ -329,7 +338,8 @@ impl Learned {
         let moved: f64 = copies.map(|bytes| rates.transfer(bytes)).sum();
         let launches = self.launches.get().unwrap_or(kernels as f64);
         let scale = self.device_scale(work);
-        let unscaled = OVERHEAD + moved + work * rates.device_instance;
+        let serial = self.serial.get().unwrap_or(0.0);
+        let unscaled = OVERHEAD + moved + work * rates.device_instance + serial * rates.serial;
         // What larger executions take says nothing about the costs of an execution as such.
         let least =
             if self.device_scale.count(work) == 0 { OVERHEAD + rates.launching(launches) } else { 0.0 };
@@ -342,6 +352,11 @@ impl Learned {
             host: self.host_seconds(work, rates),
             leave: 0.0,
         }
+    }
+
+    /// Before an execution: one thread of the device would run so many additions alone.
+    pub fn run_alone(&self, additions: f64) {
+        self.serial.set(additions);
     }
 
     fn host_seconds(&self, work: f64, rates: &Rates) -> f64 {

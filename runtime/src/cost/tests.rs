@@ -40,6 +40,23 @@ fn decisions() {
     }
 }
 
+/// Sums that keep their order: of 2.7 · 10^8 exponentials, as measured, and a norm behind a matrix product.
+#[test]
+fn what_one_thread_runs() {
+    for (work, serial, expected) in [
+        (8e8, None, true),
+        (8e8, Some(11.0 * 2.7e8), false),
+        (1e9, Some(1e6), true),
+        (3e6, Some(3.0 * 1e6), false),
+        (8e8, Some(f64::NAN), true),
+    ] {
+        let learned = Learned::default();
+        serial.into_iter().for_each(|additions| learned.run_alone(additions));
+        let estimate = learned.estimate(work, std::iter::empty(), 4, &rates());
+        assert_eq!(estimate.gain() > 0.0, expected, "work {work}, {serial:?}: {estimate:?}");
+    }
+}
+
 #[test]
 fn transfers_as_measured() {
     // (bytes, threads, microseconds)

@@ -247,6 +247,17 @@ pub unsafe extern "C" fn pollyrs_rt_end(run: *mut c_void) -> i32 {
     }
 }
 
+/// `pollyrs_rt_serial`. A descriptor lives as long as the program.
+#[unsafe(no_mangle)]
+pub extern "C" fn pollyrs_rt_serial(scop: Option<&'static Scop>, additions: f64) {
+    if Inside::interrupted() {
+        return;
+    }
+    if let Some(state) = scop.filter(|scop| scop.understood()).and_then(registry::state) {
+        state.learned.run_alone(additions);
+    }
+}
+
 /// `pollyrs_rt_late`.
 ///
 /// # Safety

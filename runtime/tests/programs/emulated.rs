@@ -236,6 +236,7 @@ fn the_shared_library_links_and_exports_the_interface_only() {
     names.sort_unstable();
     let expected = [
         "pollyrs_rt_abi_10",
+        "pollyrs_rt_abi_11",
         "pollyrs_rt_abi_8",
         "pollyrs_rt_abi_9",
         "pollyrs_rt_access",
@@ -277,6 +278,7 @@ fn the_shared_library_links_and_exports_the_interface_only() {
         "pollyrs_rt_rows",
         "pollyrs_rt_rows_anywhere",
         "pollyrs_rt_rows_leave",
+        "pollyrs_rt_serial",
         "pollyrs_rt_sides",
         "pollyrs_rt_slices",
     ];

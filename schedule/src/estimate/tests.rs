@@ -6,6 +6,15 @@ fn of(s: &Scop, array: &str) -> Footprint {
     footprint(s, &crate::dependences(s).unwrap(), ArrayId(id)).unwrap()
 }
 
+/// With a schedule of this shape, of statements of 8 instructions.
+fn work_in(s: &Scop, root: Tree) -> WorkEstimate {
+    let mut domain = isl::UnionSet::empty_in(s.param_space().unwrap()).unwrap();
+    for statement in &s.statements {
+        domain = domain.add_set(statement.domain.clone()).unwrap();
+    }
+    work(s, &ScheduleTree { domain, root }, &vec![8.0; s.statements.len()]).unwrap()
+}
+
 fn assert_point(s: &Scop, got: &isl::PwMultiAff, want: &str) {
     let (got, want) =
         (isl::Set::from_pw_multi_aff(got.clone()).unwrap(), isl::Set::read(&s.ctx, want).unwrap());
@@ -26,7 +35,7 @@ fn triangle() {
     let b = of(&s, "B");
     assert!(b.written.is_none() && b.must_read_before_write);
     assert_point(&s, &b.touched_max, "[n] -> { B[n-1] : n > 0 }");
-    let w = work(&s).unwrap();
+    let w = work_in(&s, Tree::Leaf);
     let n = isl::PwAff::read(&s.ctx, "[n] -> { [(n)] : n > 0; [(0)] : n <= 0 }").unwrap();
     assert_eq!(w.terms.len(), 1);
     assert!(w.terms[0].iter().all(|f| f.is_equal(&n).unwrap()), "{:?}", w.terms);
@@ -139,7 +148,7 @@ fn work_is_never_negative() {
     let s = scop(
         "param n m; array A n; for i : 3 <= i < n { for j : i <= j < m { S0 : A[i] = A[i]; } } S1 : A[0] = ;",
     );
-    let w = work(&s).unwrap();
+    let w = work_in(&s, Tree::Leaf);
     assert_eq!(w.terms.iter().map(|t| t.len()).collect::<Vec<_>>(), [2, 0]);
     for f in &w.terms[0] {
         assert!(
@@ -150,6 +159,46 @@ fn work_is_never_negative() {
                 .unwrap()
         );
         assert!(!f.min_value_is_negative());
+    }
+}
+
+/// What is beneath the marks of kernels, nests and tasks has neighbours, whatever is marked in them.
+#[test]
+fn serial_work() {
+    let s = scop(
+        "param n m; array A n; array B n; for i : 0 <= i < n { S0 : A[i] = B[i]; }
+         for i : 0 <= i < n { for j : 0 <= j < m { S1 : B[0] = B[0], A[i]; } } S2 : B[1] = B[0];",
+    );
+    let filter = |text: &str| isl::UnionSet::read(&s.ctx, text).unwrap();
+    let tree = |first: &str, second: &str| {
+        let serial = |name: &str| match name {
+            SERIAL => Tree::Leaf.marked(SERIAL),
+            name => Tree::Leaf.marked(SERIAL).marked(name),
+        };
+        Tree::Sequence(vec![
+            (filter("[n, m] -> { S0[i] }"), serial(first)),
+            (filter("[n, m] -> { S1[i, j]; S2[] }"), serial(second)),
+        ])
+    };
+    for (first, second, want) in [
+        (KERNEL, NEST, &[][..]),
+        (GRAPH, ROWS, &[]),
+        (KERNEL, SERIAL, &[("n", "m")]),
+        (SERIAL, EITHER, &[("n", "")]),
+        (SERIAL, SERIAL, &[("n", ""), ("n", "m")]),
+    ] {
+        let got = work_in(&s, tree(first, second)).serial;
+        assert_eq!(got.len(), want.len(), "{first} {second}");
+        for (factors, (outer, inner)) in got.iter().zip(want) {
+            let sizes = ["3", outer, inner].into_iter().filter(|size| !size.is_empty());
+            assert_eq!(factors.len(), sizes.clone().count(), "{first} {second}");
+            for (factor, size) in factors.iter().zip(sizes) {
+                let want = isl::PwAff::read(&s.ctx, &format!("[n, m] -> {{ [({size})] }}")).unwrap();
+                let runs = isl::Set::read(&s.ctx, "[n, m] -> { : n > 0 and m > 0 }").unwrap();
+                let got = factor.clone().intersect_params(runs.clone()).unwrap();
+                assert!(got.is_equal(&want.intersect_params(runs).unwrap()).unwrap(), "{factor} {size}");
+            }
+        }
     }
 }
 

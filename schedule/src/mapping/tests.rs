@@ -264,7 +264,7 @@ fn random_nests() {
                 crate::footprint(&s, &deps, pollyrs_scop::ArrayId(i)).unwrap();
             }
         }
-        crate::work(&s).unwrap();
+        crate::work(&s, &tree, &vec![1.0; s.statements.len()]).unwrap();
         mapped += 1;
     }
     assert!(mapped * 2 > RANDOM_CASES, "{mapped}");
