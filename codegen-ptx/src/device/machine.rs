@@ -119,6 +119,7 @@ impl DeviceModule {
         let context = OwnedContext::new();
         let module = parse_bitcode(context.0, &self.bitcode)?;
         machine.optimize(module.get())?;
+        load_hoisting::gather_before_divisions(module.get());
         together::to_ptx(module.get())?;
         hide_extensions(module.get());
         load_hoisting::gather(module.get());

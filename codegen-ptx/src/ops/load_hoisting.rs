@@ -1,20 +1,26 @@
-//! Loads of unrolled loops at the beginning of their iterations.
+//! Loads at the beginning of their blocks: of iterations of unrolled loops, of the points of a thread.
 //!
-//! A warp by itself waits for each load unless others are on their way. ptxas moves loads ahead, but not of a
-//! division or a square root, which have a slow path with branches, and, of arrays that the kernel writes to,
-//! not of a store. Here loads go ahead of these where the value is known to be the same:
+//! A warp waits for each load unless others are on their way. ptxas moves loads ahead, but not of a division
+//! or a square root, which have a slow path with branches, and, of arrays that the kernel writes to, not of a
+//! store. Here loads go ahead of these where the value is known to be the same:
 //! - of read-only arrays (`!invariant.load`),
 //! - of cells that nothing in the launch has written before
 //!   ([`MappedKernel::hoistable`](pollyrs_schedule::MappedKernel)),
-//! - of arrays that the block does not store to.
+//! - of other memory than what is stored in between.
+//!
+//! Loops of kernels with few threads hide latency by nothing else: half of a thread's registers may wait. In
+//! blocks that are no loops a few may ([`FEW_WAITING`]).
 //!
 //! # Example
 //! Two iterations of `d[i] = (d[i] - a[i] * d[i-1]) / b[i]` load `a[i]`, `d[i]`, `b[i]`, `a[i+1]`, `d[i+1]`,
 //! `b[i+1]`, then divide twice.
+//! `m[i] = a * m[i] + b * g[i]; v[i] = c * v[i] + d * g[i]; p[i] -= m[i] / sqrt(v[i])` loads `m[i]`, `g[i]`,
+//! `v[i]` and `p[i]` at once, and waits for memory once in place of three times.
 
 use crate::ir::builder::Ir;
 use crate::ir::llvm::*;
 use crate::kernel::builder::KernelBuilder;
+use crate::ops::walks::{GLOBAL, apart};
 use inkwell::llvm_sys::LLVMOpcode;
 use pollyrs_scop::StmtId;
 use std::collections::BTreeSet;
@@ -22,6 +28,10 @@ use std::collections::BTreeSet;
 const KIND: &str = "pollyrs.hoistable";
 /// Bytes of a thread's registers for values that wait: half of them.
 const WAITING: u64 = 512;
+/// The same where many threads share a multiprocessor's registers, and in what runs once.
+const FEW_WAITING: u64 = 64;
+/// Stores that a load is compared with at most.
+const MOST_STORES: usize = 16;
 
 /// Notes of the load of an access that nothing in the launch has written to its cell before.
 pub(crate) fn mark<S>(k: &KernelBuilder<'_, S>, access: (StmtId, usize), load: Value) {
@@ -33,13 +43,27 @@ pub(crate) fn mark<S>(k: &KernelBuilder<'_, S>, access: (StmtId, usize), load: V
 /// Moves loads ahead in the innermost loops of kernels with few threads; the module is optimized.
 pub(crate) fn gather(module: Module) {
     for function in module.functions() {
-        if threads(function).is_none_or(|n| n > pollyrs_schedule::FEW_THREADS) {
-            continue;
-        }
-        for block in function.blocks().into_iter().filter(|b| b.successors().contains(b)) {
-            gather_in(module, function, block);
+        if threads(function).is_some_and(|n| n <= pollyrs_schedule::FEW_THREADS) {
+            for block in function.blocks().into_iter().filter(|b| is_loop(*b)) {
+                gather_in(module, function, block, WAITING);
+            }
         }
     }
+}
+
+/// Moves loads from global memory ahead in blocks that are no loops, which divisions may be about to part.
+/// (Loops of many threads, as sums over neighbours with a quotient each, got slower by 2%.)
+pub(crate) fn gather_before_divisions(module: Module) {
+    for function in module.functions() {
+        for block in function.blocks().into_iter().filter(|b| !is_loop(*b)) {
+            gather_in(module, function, block, FEW_WAITING);
+        }
+    }
+}
+
+/// Whether a block is an innermost loop.
+fn is_loop(block: Block) -> bool {
+    block.successors().contains(&block)
 }
 
 /// The threads of each block of a kernel.
@@ -73,26 +97,35 @@ pub(crate) fn is_noalias(function: Value, argument: Value) -> bool {
 struct Passed {
     /// There is a division, or what else ptxas makes branches for.
     slow: bool,
-    store: bool,
+    /// Stores, and the arguments that their addresses come from.
+    stores: Vec<(Value, Option<Value>)>,
     /// A barrier, or whatever else may write anywhere.
     unknown: bool,
     waiting: u64,
 }
 
-/// Moves loads of one block ahead: instructions move, and none goes.
-fn gather_in(module: Module, function: Value, block: Block) {
+impl Passed {
+    fn store(&mut self, function: Value, i: Value) {
+        self.unknown |= i.is_volatile() || i.is_atomic();
+        self.stores.push((i, base(function, i.operand(1))));
+    }
+
+    /// Whether none of the stores is to what a load reads.
+    fn is_apart(&self, module: Module, function: Value, load: Value) -> bool {
+        let from = base(function, load.operand(0)).filter(|p| is_noalias(function, *p));
+        let few = self.stores.len() <= MOST_STORES;
+        self.stores.iter().all(|(store, to)| {
+            let others = |(p, q): (Value, Value)| p != q && is_noalias(function, q);
+            from.zip(*to).is_some_and(others) || few && apart(module, function, *store, load)
+        })
+    }
+}
+
+/// Moves loads of one block ahead, as many as may wait: instructions move, and none goes.
+fn gather_in(module: Module, function: Value, block: Block, most: u64) {
     let context = module.context();
     let (invariant, early) = (context.kind("invariant.load"), context.kind(KIND));
     let all: Vec<_> = block.instructions().into_iter().filter(|i| !i.is_phi()).collect();
-    // The arguments that the block stores to; `None` for whatever else it may.
-    let stores = all.iter().filter(|i| i.opcode() == LLVMOpcode::LLVMStore);
-    let stored: Vec<_> = stores.map(|i| base(function, i.operand(1))).collect();
-    let distinct = |from: Value| {
-        base(function, from).is_some_and(|b| {
-            is_noalias(function, b)
-                && stored.iter().all(|s| s.is_some_and(|s| s != b && is_noalias(function, s)))
-        })
-    };
     // With a slow one among them, instructions ahead of it are not reordered with what is behind.
     let slow = all.iter().any(|i| is_slow(*i));
     let mut passed = Passed { slow, ..Passed::default() };
@@ -100,15 +133,17 @@ fn gather_in(module: Module, function: Value, block: Block) {
     for i in all {
         match i.opcode() {
             LLVMOpcode::LLVMLoad => {
-                let pointer = i.operand(0);
                 let constant = i.metadata(invariant).is_some();
-                let may = constant
-                    || i.metadata(early).is_some() && base(function, pointer).is_some()
-                    || distinct(pointer);
-                let wants = passed.slow || !constant && passed.store;
+                let wants = passed.slow || !constant && !passed.stores.is_empty();
+                let global = i.operand(0).ty().address_space() == Some(GLOBAL);
+                let is_one = global || most == WAITING;
+                if !wants || !is_one || passed.unknown || i.is_volatile() || i.is_atomic() {
+                    continue;
+                }
+                let early = || i.metadata(early).is_some() && base(function, i.operand(0)).is_some();
                 let size = module.store_size(i.ty());
-                if may && wants && !passed.unknown && !i.is_volatile() {
-                    if passed.waiting + size > WAITING {
+                if constant || early() || passed.is_apart(module, function, i) {
+                    if passed.waiting + size > most {
                         return;
                     }
                     if ahead.take(i) {
@@ -116,7 +151,7 @@ fn gather_in(module: Module, function: Value, block: Block) {
                     }
                 }
             }
-            LLVMOpcode::LLVMStore => passed.store = true,
+            LLVMOpcode::LLVMStore => passed.store(function, i),
             LLVMOpcode::LLVMCall => passed.unknown |= !nature(i).0,
             LLVMOpcode::LLVMFence | LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => {
                 passed.unknown = true

@@ -29,7 +29,7 @@ const WIDE: i64 = 16;
 /// Bytes of fewer accesses are not worth a question.
 const LEAST: i64 = 32;
 /// Global memory, for code of the device.
-const GLOBAL: u32 = 1;
+pub(crate) const GLOBAL: u32 = 1;
 /// Memory of a block.
 pub(crate) const SHARED: u32 = 3;
 
