@@ -98,7 +98,7 @@ pub(super) fn transfer(
     }
     ir.br(done);
     ir.at_end(some);
-    if load && minds_operands(k) {
+    if load && minds_operands(k) && guard::reads(k, r.array)? {
         // A point outside the box repeats one of the box, whose divisors are the program's.
         for point in points(tiling) {
             cells.transfer(k, &emit, &point, |c| &c.value, load)?;

@@ -110,7 +110,7 @@ fn body<'a>(k: &mut KernelBuilder<'a>, function: Value, tiling: &'a Tiling, tree
     // Addresses of a hundred cells would otherwise stay in registers from the loads to the stores.
     let again = coordinates(k, tiling, true)?;
     k.storage.coordinates = again;
-    if minds_operands(k) {
+    if minds_operands(k) && guard::reads_what_it_writes(k)? {
         // Points outside the box have read what other threads store now, if no copy with its barriers came
         // between.
         walk::barrier(k);

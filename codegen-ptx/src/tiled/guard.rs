@@ -13,7 +13,7 @@ use crate::tiled::state::{KernelBuilder, Tiled, register};
 use pollyrs_isl as isl;
 use pollyrs_isl::AstExpr;
 use pollyrs_schedule::Tiling;
-use pollyrs_scop::{Access, AccessKind, AccessValue, Scop, Statement, StmtId, ValueHandle};
+use pollyrs_scop::{Access, AccessKind, AccessValue, ArrayId, Scop, Statement, StmtId, ValueHandle};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The conditions of a tiling's guards, over the statements' iterators.
@@ -100,6 +100,37 @@ fn buffered(t: &Tiled<'_>, id: StmtId, at: usize) -> bool {
 /// Whether some statement minds which operands it gets ([`minds_operands_of`]).
 pub(super) fn minds_operands(k: &KernelBuilder<'_>) -> bool {
     minds_operands_of(k.scop)
+}
+
+/// Whether a statement of the kernel reads an array, or one in the same memory.
+pub(super) fn reads(k: &KernelBuilder<'_>, id: ArrayId) -> Result<bool> {
+    let all = accesses(k)?;
+    Ok(all.iter().any(|a| a.kind == AccessKind::Read && share_memory(k, a.array, id)))
+}
+
+/// Whether the kernel writes to memory that it reads from.
+pub(super) fn reads_what_it_writes(k: &KernelBuilder<'_>) -> Result<bool> {
+    let all = accesses(k)?;
+    let reads = |a: &&&Access| a.kind == AccessKind::Read;
+    let meets = |w: &Access| all.iter().filter(reads).any(|a| share_memory(k, a.array, w.array));
+    Ok(all.iter().filter(|w| w.kind != AccessKind::Read).any(|w| meets(w)))
+}
+
+/// Whether two arrays are one, or have one base. (Those of other bases are apart, or the original runs.)
+fn share_memory(k: &KernelBuilder<'_>, a: ArrayId, b: ArrayId) -> bool {
+    let [of_a, of_b] = [a, b].map(|id| k.scop.array(id));
+    a == b || of_a.is_memory() && of_a.kind == of_b.kind
+}
+
+/// The accesses of all statements that the kernel runs.
+fn accesses<'k>(k: &KernelBuilder<'k>) -> Result<Vec<&'k Access>> {
+    let mut all = Vec::new();
+    for set in k.storage.kernel.domain.sets()? {
+        if let Some((_, s)) = k.scop.statement_named(&set.tuple_name()?.unwrap_or_default()) {
+            all.extend(&s.accesses);
+        }
+    }
+    Ok(all)
 }
 
 /// Whether some statement minds which operands it gets, so that no point may be computed with others than the
