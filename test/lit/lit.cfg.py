@@ -59,3 +59,9 @@ ptxas = os.environ.get("POLLYRS_PTXAS") or os.path.join(root, "build", "tools", 
 if os.access(ptxas, os.X_OK):
     config.available_features.add("ptxas")
     config.substitutions.append(("%ptxas", ptxas))
+
+# Code of CUDA's functions, which are found beside ptxas; without it, those of libclc are taken.
+tools = os.path.join(root, "build", "tools", "bin")
+if os.access(os.path.join(tools, "ptxas"), os.X_OK) and os.access(os.path.join(root, "build", "tools", "libdevice", "libdevice.10.bc"), os.R_OK):
+    config.available_features.add("libdevice")
+    config.substitutions.append(("%tools", tools))

@@ -269,7 +269,7 @@ impl Machine {
         self.run(module, &passes)
     }
 
-    fn run(&self, module: Module, passes: &str) -> Result<()> {
+    pub fn run(&self, module: Module, passes: &str) -> Result<()> {
         // SAFETY: live machine and module, which has a context of its own.
         unsafe { pollyrs_llvm_shim::optimize(module, self.0.cast(), passes) }
             .map_err(|e| CodegenError::Llvm(e.to_string()))

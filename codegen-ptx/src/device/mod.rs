@@ -6,3 +6,4 @@ pub(crate) mod library;
 pub(crate) mod machine;
 pub(crate) mod mma_depth;
 pub(crate) mod ptx;
+pub(crate) mod sines;

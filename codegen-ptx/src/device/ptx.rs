@@ -14,6 +14,7 @@
 
 use crate::device::library::{MathLibrary, PtxOptions, check_calls, find_math_library};
 use crate::device::machine::{DeviceModule, Machine};
+use crate::device::sines;
 use crate::ir::builder::Ir;
 use crate::ir::calls::{replace_calls, verify};
 use crate::ir::error::{CodegenError, Result, internal, unsupported};
@@ -24,7 +25,7 @@ use crate::kernel::module::{KernelInfo, KernelModule};
 use crate::ops::bulk::check_length;
 use crate::ops::{copies, fast_division, mma, packed, predicate, roots, shuffle, squares, tasks, updates};
 use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMTypeKind};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -78,7 +79,7 @@ fn prepare(
     lower_shared(module.get(), km)?;
     mma::to_ptx(module.get(), options.arch)?;
     lower_abstract(module.get(), options.arch)?;
-    lower_math(module.get(), options)?;
+    lower_math(module.get(), options, &machine)?;
     internalize(module.get(), km);
     check_calls(module.get())?;
     check_length(module.get())?;
@@ -204,8 +205,8 @@ fn lower_abstract(module: Module, arch: u32) -> Result<()> {
 }
 
 /// Replaces functions of the C library, intrinsics without an instruction, and `frem`.
-fn lower_math(module: Module, options: &PtxOptions) -> Result<()> {
-    let mut needed: BTreeMap<String, LibraryFunction> = BTreeMap::new();
+fn lower_math(module: Module, options: &PtxOptions, machine: &Machine) -> Result<()> {
+    let mut needed: BTreeSet<String> = BTreeSet::new();
     let mut library: Option<MathLibrary> = options.math_library.clone();
     let mut device_name = |f: LibraryFunction| -> Result<String> {
         if library.is_none() {
@@ -219,7 +220,7 @@ fn lower_math(module: Module, options: &PtxOptions) -> Result<()> {
             Some(MathLibrary::Libclc(_)) => f.libclc(),
             None => return unsupported(format!("{}: no libdevice and no libclc found", f.name)),
         };
-        needed.insert(name.clone(), f);
+        needed.insert(name.clone());
         Ok(name)
     };
     lower_frem(module, &mut device_name)?;
@@ -244,6 +245,11 @@ fn lower_math(module: Module, options: &PtxOptions) -> Result<()> {
             }
             Ok(new)
         })?;
+    }
+    if sines::may_join(module) {
+        // Statements load and compute the same numbers each for itself.
+        machine.run(module, "function(early-cse)")?;
+        needed.extend(sines::join(module).map(String::from));
     }
     match library {
         Some(MathLibrary::Libdevice(path) | MathLibrary::Libclc(path)) if !needed.is_empty() => {
@@ -278,12 +284,12 @@ fn lower_frem(module: Module, device_name: &mut impl FnMut(LibraryFunction) -> R
 }
 
 /// Links the needed functions of a bitcode library, and what they need, and nothing else.
-fn link_library(module: Module, path: &Path, needed: &BTreeMap<String, LibraryFunction>) -> Result<()> {
+fn link_library(module: Module, path: &Path, needed: &BTreeSet<String>) -> Result<()> {
     // SAFETY: functions of the library are known by name alone.
     if !unsafe { pollyrs_llvm_shim::link_needed(module, &std::fs::read(path)?) } {
         return Err(CodegenError::Llvm(format!("{} cannot be linked", path.display())));
     }
-    for name in needed.keys() {
+    for name in needed {
         let defined = module.function(name).is_some_and(|f| !f.is_declaration());
         if !defined {
             return unsupported(format!("{name}: not in {}", path.display()));

@@ -178,8 +178,8 @@ fn unscaled(i: Value) -> Option<&'static str> {
     (divides && is_usual(i.operand(1))).then_some("rcp.approx.ftz.f")
 }
 
-/// Puts a value in the place of a division or root, which is there once in what [`to_ptx`] goes through.
-fn put(i: Value, v: Value) {
+/// Puts a value in the place of a division or function, which is there once in what the caller goes through.
+pub(crate) fn put(i: Value, v: Value) {
     // SAFETY: the handle is not used any more.
     unsafe { i.replace(v) };
 }
