@@ -67,7 +67,7 @@ PEER peer_separable(int n, int m, int r, const float *w, const float *x, float *
 __constant__ float GAUSS[7] = {0.03f, 0.11f, 0.22f, 0.28f, 0.22f, 0.11f, 0.03f};
 
 // Both passes of a tile of 32 x 32 in shared memory.
-__global__ void gauss(int n, int m, const float *__restrict__ x, float *__restrict__ y) {
+__global__ void gauss(int n, int m, const float *__restrict__ x, float *__restrict__ t, float *__restrict__ y) {
   __shared__ float in[38][40], half[38][33];
   int left = blockIdx.x * 32, top = blockIdx.y * 32;
   for (int k = threadIdx.y * 32 + threadIdx.x; k < 38 * 38; k += 256) {
@@ -81,6 +81,9 @@ __global__ void gauss(int n, int m, const float *__restrict__ x, float *__restri
     for (int q = 0; q < 7; q++)
       sum += GAUSS[q] * in[k][threadIdx.x + q];
     half[k][threadIdx.x] = sum;
+    int i = top + k - 3, j = left + threadIdx.x;
+    if (k >= 3 && k < 35 && i < n && j >= 3 && j < m - 3)
+      t[(long)i * m + j] = sum;
   }
   __syncthreads();
   int j = left + threadIdx.x;
@@ -98,8 +101,12 @@ __global__ void gauss(int n, int m, const float *__restrict__ x, float *__restri
 
 PEER peer_gauss(int n, int m, const float *x, float *t, float *y) {
   long nm = (long)n * m;
-  Array<float> dx(x, nm), dy(y, nm);
-  measure([&] { gauss<<<dim3(blocks(m, 32), blocks(n, 32)), dim3(32, 8)>>>(n, m, dx, dy); }, [&] { dy.back(y); });
+  Array<float> dx(x, nm), dt(t, nm), dy(y, nm);
+  measure([&] { gauss<<<dim3(blocks(m, 32), blocks(n, 32)), dim3(32, 8)>>>(n, m, dx, dt, dy); },
+          [&] {
+            dt.back(t);
+            dy.back(y);
+          });
 }
 
 __constant__ float WEIGHTS[25];
@@ -541,7 +548,7 @@ PEER peer_rotate(int n, int m, const float *x, float *y) {
 }
 
 // Both stages at once: the blurred value is needed at its own point only.
-__global__ void sharpen(int n, int m, const float *__restrict__ x, float *__restrict__ y) {
+__global__ void sharpen(int n, int m, const float *__restrict__ x, float *__restrict__ t, float *__restrict__ y) {
   int j = blockIdx.x * blockDim.x + threadIdx.x + 1, top = blockIdx.y * 4 + 1;
   if (j >= m - 1)
     return;
@@ -551,16 +558,21 @@ __global__ void sharpen(int n, int m, const float *__restrict__ x, float *__rest
   for (int k = 0; k < 4; k++, at += m) {
     if (top + k >= n - 1)
       return;
-    float below = at[m], t = (above + below + at[-1] + at[1] + 4 * here) * 0.125f;
-    y[(long)(top + k) * m + j] = fminf(fmaxf(here + 1.5f * (here - t), 0), 1);
+    float below = at[m], mean = (above + below + at[-1] + at[1] + 4 * here) * 0.125f;
+    t[(long)(top + k) * m + j] = mean;
+    y[(long)(top + k) * m + j] = fminf(fmaxf(here + 1.5f * (here - mean), 0), 1);
     above = here, here = below;
   }
 }
 
 PEER peer_sharpen(int n, int m, const float *x, float *t, float *y) {
   long nm = (long)n * m;
-  Array<float> dx(x, nm), dy(y, nm);
-  measure([&] { sharpen<<<dim3(blocks(m - 2, 256), blocks(n - 2, 4)), 256>>>(n, m, dx, dy); }, [&] { dy.back(y); });
+  Array<float> dx(x, nm), dt(t, nm), dy(y, nm);
+  measure([&] { sharpen<<<dim3(blocks(m - 2, 256), blocks(n - 2, 4)), 256>>>(n, m, dx, dt, dy); },
+          [&] {
+            dt.back(t);
+            dy.back(y);
+          });
 }
 
 __global__ void mandelbrot(int n, int m, int limit, int *__restrict__ y) {
