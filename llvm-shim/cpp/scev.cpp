@@ -279,6 +279,13 @@ size_t prs_scev_udiv(Analyses *A, size_t Handle, uint64_t Divisor) {
   return handleOf(A->SE.getUDivExpr(S, A->SE.getConstant(S->getType(), Divisor)));
 }
 
+size_t prs_scev_zero_extended(Analyses *A, size_t Handle, uint32_t Bits) {
+  const SCEV *S = Handle ? scevOf(Handle) : nullptr;
+  if (!S || !S->getType()->isIntegerTy() || S->getType()->getIntegerBitWidth() > Bits || Bits > 64)
+    return 0;
+  return handleOf(A->SE.getNoopOrZeroExtend(S, IntegerType::get(A->F.getContext(), Bits)));
+}
+
 void prs_scev_range(Analyses *A, size_t S, int64_t *Least, int64_t *Most) {
   *Least = INT64_MIN, *Most = INT64_MAX;
   const SCEV *E = S ? scevOf(S) : nullptr;

@@ -207,6 +207,12 @@ impl Analyses<'_> {
         self.expr(sys::prs_scev_iteration(self.raw(), l.0))
     }
 
+    /// An integer, read without sign, in a type of `bits` bits, at most 64; `CouldNotCompute` where it is
+    /// wider.
+    pub fn zero_extended(&self, scev: ScevHandle, bits: u32) -> ScevExpr {
+        self.expr(sys::prs_scev_zero_extended(self.raw(), scev, bits))
+    }
+
     /// `scev / divisor`, rounded down, both unsigned; `CouldNotCompute` for a pointer or a divisor of 0.
     pub fn quotient(&self, scev: ScevHandle, divisor: u64) -> ScevExpr {
         self.expr(sys::prs_scev_udiv(self.raw(), scev, divisor))

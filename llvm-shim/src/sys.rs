@@ -341,6 +341,7 @@ unsafe extern "C" {
     pub safe fn prs_scev_safe_division(a: &RawAnalyses, scev: ScevHandle) -> ScevHandle;
     pub safe fn prs_scev_range(a: &RawAnalyses, scev: ScevHandle, least: &mut i64, most: &mut i64);
     pub safe fn prs_scev_iteration(a: &RawAnalyses, id: usize) -> ScevHandle;
+    pub safe fn prs_scev_zero_extended(a: &RawAnalyses, scev: ScevHandle, bits: u32) -> ScevHandle;
     pub safe fn prs_scev_udiv(a: &RawAnalyses, scev: ScevHandle, divisor: u64) -> ScevHandle;
     pub safe fn prs_promised_apart(a: &RawAnalyses, loop_id: usize, access: Value) -> bool;
     pub safe fn prs_scev_loop_invariant(a: &RawAnalyses, scev: ScevHandle, id: usize) -> bool;

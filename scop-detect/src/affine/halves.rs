@@ -7,11 +7,15 @@
 //! The run-time library reads whole words for the program: an integer in one is the word, shifted down by
 //! where it lies, and truncated; what lies beside it in memory is in the bits above.
 //!
+//! Of a choice of 64 bits of which only the lower half is looked at, LLVM keeps that of its numbers: -4, the
+//! lower bound of a Fortran array, is 4294967292.
+//!
 //! **Decision.** A number whose lower and upper bits are both taken out by themselves, or one that is shifted
-//! down by so many bits as the program says, stands for none of its own: each part is a parameter. Other
-//! truncations stay congruent to what they are taken of, such as `(int) n`.
+//! down by so many bits as the program says, stands for none of its own: each part is a parameter. So is the
+//! lower half of a choice with such a number. Other truncations stay congruent to what they are taken of,
+//! such as `(int) n`.
 
-use crate::base::builder::Given;
+use crate::base::builder::{Given, scaled};
 use crate::base::ir::{self, Op, Value};
 use pollyrs_llvm_shim::{ScevExpr, ScevKind};
 
@@ -24,6 +28,42 @@ impl Given<'_> {
             _ => false,
         };
         (taken && matches!(e.bits, 8 | 16 | 32 | 64) && self.is_invariant(e)).then(|| e.clone())
+    }
+
+    /// The parameter of 32 bits for a number that the program reads without sign.
+    pub(crate) fn without_sign(&self, e: &ScevExpr) -> Option<ScevExpr> {
+        let wide =
+            (is_read_unsigned(e) && self.is_invariant(e)).then(|| self.an.zero_extended(e.handle, 32))?;
+        (wide.kind != ScevKind::CouldNotCompute).then_some(wide)
+    }
+
+    /// The same of two numbers that are compared, of which one may be a constant.
+    pub(crate) fn both_without_sign(&self, a: &ScevExpr, b: &ScevExpr) -> Option<(ScevExpr, ScevExpr)> {
+        let wide = |e: &ScevExpr| match e.kind {
+            ScevKind::Constant(c) => {
+                let kind = ScevKind::Constant(c & ((1 << e.bits) - 1));
+                Some(ScevExpr { kind, ..e.clone() })
+            }
+            _ => self.without_sign(e),
+        };
+        let constant = |e: &ScevExpr| matches!(e.kind, ScevKind::Constant(_));
+        (!(constant(a) && constant(b)) && a.bits <= 16).then(|| Some((wide(a)?, wide(b)?)))?
+    }
+
+    /// The terms of a narrowed sum with such a choice, each narrowed by itself, with its factor.
+    pub(crate) fn narrowed_terms(&self, x: &ScevExpr, e: &ScevExpr) -> Option<Vec<(i128, ScevExpr)>> {
+        let ScevKind::Add(ops) = &x.kind else { return None };
+        let lost =
+            |o: &ScevExpr| matches!(scaled(o).1.kind, ScevKind::Unknown(v) if loses_sign(v, e.bits, CHOICES));
+        if !ops.iter().any(lost) {
+            return None;
+        }
+        let narrow = |o: &ScevExpr| {
+            let (times, x) = scaled(o);
+            let term = self.an.sum(&[(x.handle, 1), (e.handle, 0)]);
+            (term.kind != ScevKind::CouldNotCompute).then_some((times, term))
+        };
+        ops.iter().map(narrow).collect()
     }
 
     /// The signed number that `e` is, but for its sign: of `(int) n` that is known not to be negative LLVM
@@ -46,7 +86,39 @@ impl Given<'_> {
 fn lower(x: &ScevExpr, bits: u32) -> Option<Value> {
     let ScevKind::Unknown(v) = x.kind else { return None };
     let above = |(user, _): &(Value, _)| shift(*user, v).is_some_and(|by| by >= bits);
-    (is_shifted_down(v) || ir::uses(v).iter().any(above)).then_some(v)
+    (is_shifted_down(v) || loses_sign(v, bits, CHOICES) || ir::uses(v).iter().any(above)).then_some(v)
+}
+
+/// Choices between choices are followed so far.
+const CHOICES: u32 = 3;
+
+/// Whether `v` is a choice with a number that is negative in the lowest `bits` bits, and that nothing is
+/// above.
+fn loses_sign(v: Value, bits: u32, depth: u32) -> bool {
+    let chosen = match ir::opcode(v) {
+        Some(Op::LLVMSelect) => vec![ir::operand(v, 1), ir::operand(v, 2)],
+        Some(Op::LLVMPHI) => ir::incoming(v).into_iter().map(|(x, _)| x).collect(),
+        Some(Op::LLVMFreeze) => vec![ir::operand(v, 0)],
+        _ => return false,
+    };
+    let cut = |c: i64| (8..=32).contains(&bits) && (1 << (bits - 1)..1 << bits).contains(&c);
+    chosen
+        .into_iter()
+        .any(|x| ir::constant_int(x).is_some_and(cut) || depth > 0 && loses_sign(x, bits, depth - 1))
+}
+
+/// Whether the program reads a number of 8 or 16 bits, which the region does not change, as one without
+/// sign: a width in an `unsigned char`. Of what is loaded all loads count.
+fn is_read_unsigned(e: &ScevExpr) -> bool {
+    let ScevKind::Unknown(v) = e.kind else { return false };
+    let of = |v: Value| ir::uses(v).into_iter().map(|(user, _)| user);
+    let mut same = vec![v];
+    if ir::opcode(v) == Some(Op::LLVMLoad) {
+        let is_load = |u: &Value| ir::opcode(*u) == Some(Op::LLVMLoad) && ir::int_bits(*u) == Some(e.bits);
+        same.extend(of(ir::operand(v, 0)).filter(is_load));
+    }
+    let extends = |op| same.iter().any(|v| of(*v).any(|user| ir::opcode(user) == Some(op)));
+    matches!(e.bits, 8 | 16) && extends(Op::LLVMZExt) && !extends(Op::LLVMSExt)
 }
 
 /// Whether `v` is a number without so many of its lower bits as another number says.

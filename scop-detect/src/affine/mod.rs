@@ -10,3 +10,4 @@ pub(crate) mod ranges;
 pub(crate) mod remainders;
 pub(crate) mod scev_affine;
 pub(crate) mod selects;
+pub(crate) mod spans;

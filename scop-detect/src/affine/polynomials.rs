@@ -37,7 +37,10 @@ impl Builder<'_> {
                 self.affine_polynomial(e, place, quasi)
             }
             ScevKind::Add(ops) => {
-                let found = self.polynomial_taken(e)?;
+                let mut found = self.polynomial_of_spans(ops)?;
+                if found.is_none() {
+                    found = self.polynomial_taken(e)?;
+                }
                 if found.is_none() && is_remainder(e) {
                     return self.affine_polynomial(e, place, quasi);
                 }
@@ -93,6 +96,13 @@ impl Builder<'_> {
                     self.assume_range(AssumptionKind::NoWrap, &p, range, place, quasi, &note)?;
                 }
                 Ok(p)
+            }
+            ScevKind::Truncate(x) if let Some(terms) = self.given.narrowed_terms(x, e) => {
+                let mut sum = Polynomial::zero();
+                for (times, o) in &terms {
+                    sum = &sum + &self.polynomial(o, place, quasi)?.scale(*times);
+                }
+                Ok(sum)
             }
             ScevKind::Truncate(x) => self.polynomial(x, place, quasi),
             ScevKind::UDiv(x, by) => match by.kind {

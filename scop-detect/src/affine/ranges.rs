@@ -199,6 +199,31 @@ impl Builder<'_> {
         Ok(range.map_or(Ok(()), |range| self.assumed.add_range(range))?)
     }
 
+    /// Assumes that a sum of products of parameters is 0.
+    pub fn assume_zero(&mut self, kind: AssumptionKind, p: &Polynomial, note: &str) -> Result<(), Stop> {
+        let blocked = || Stop::Blocker(format!("whether {note}"));
+        let constant = p.constant_term();
+        let offset = i64::try_from(constant).map_err(|_| blocked())?;
+        let sum = p - &Polynomial::constant(constant);
+        let coefficient = self.products(&sum).ok_or_else(blocked)??;
+        let range = ProductRange {
+            kind,
+            executed: Set::universe(isl::Space::unit(&self.given.ctx)?)?,
+            terms: vec![ProductTerm { coefficient, between: None }],
+            offsets: (offset, offset),
+            low: 0,
+            high: 0,
+            location: None,
+            note: note.to_string(),
+        };
+        for known in &self.assumed.products {
+            if known.offsets == range.offsets && is_like(known, &range)? {
+                return Ok(());
+            }
+        }
+        if self.mode.strict { Err(blocked()) } else { Ok(self.assumed.add_range(range)?) }
+    }
+
     /// Whether the range of such a sum was found before; what it needs is assumed then.
     fn is_known_range(&mut self, sought: &KnownRange, offset: i64) -> Result<bool, Stop> {
         for r in 0..self.memo.known_ranges.len() {

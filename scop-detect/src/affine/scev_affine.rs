@@ -12,6 +12,7 @@
 //! **Example.** `zext i32 n to i64` in the domain `[n] -> { [i] : 0 <= i < n }` is `n` without an assumption:
 //! the domain has no point where `n < 0`. Outside the loop the assumption `n >= 0` would be recorded.
 
+use crate::base::addresses::is_address;
 use crate::base::builder::{Builder, Given};
 use crate::base::fail::Stop;
 use crate::base::ir::{self, Op, comes_back};
@@ -72,7 +73,15 @@ impl Builder<'_> {
         if let Some(d) = place.value_dim(e) {
             return Ok(Affine { pwa: self.dim(d, place)?, exact: true });
         }
-        if self.given.is_invariant(e) && holds_pointer(e) {
+        if let Some(sum) = self.sum_with_spans(e, place)? {
+            return Ok(sum);
+        }
+        if self.given.is_invariant(e)
+            && let Some(pwa) = self.quotient_of_span(e, place)?
+        {
+            return Ok(Affine { pwa, exact: true });
+        }
+        if self.given.is_invariant(e) && (holds_pointer(e) || self.given.is_span_quotient(e)) {
             return self.param_value(e, place);
         }
         if let Some(part) = self.given.part(e) {
@@ -87,50 +96,35 @@ impl Builder<'_> {
         match &e.kind {
             ScevKind::Constant(c) => Ok(Affine { pwa: self.constant(*c, place)?, exact: true }),
             ScevKind::Unknown(v) if self.given.defined_inside(*v) => self.instruction(*v, e, place),
-            ScevKind::Unknown(_) => self.param_value(e, place),
-            ScevKind::Add(ops) => {
-                let mut sum = self.constant(0, place)?;
-                let chosen = !place.values.is_empty() && e.bits <= 32;
-                let mut exact = e.nsw || ops.len() == 1 || chosen && self.never_wraps_here(e);
-                for o in ops {
-                    let x = self.congruent(o, place)?;
-                    sum = sum.add(x.pwa)?;
-                    exact &= x.exact;
-                }
-                Ok(Affine { pwa: sum, exact })
-            }
-            ScevKind::Mul(ops) => {
-                let mut factor: i128 = 1;
-                let mut rest = Vec::new();
-                for o in ops {
-                    match o.kind {
-                        ScevKind::Constant(c) => factor = factor.saturating_mul(c),
-                        _ => rest.push(o),
-                    }
-                }
-                if rest.len() == 2
-                    && let Some(x) = self.times_quotient(&rest, place)?
-                {
-                    return Ok(Affine { pwa: self.given.scale(x.pwa, factor)?, exact: false });
-                }
-                let [one] = rest[..] else {
-                    return if self.given.is_invariant(e) {
-                        self.param_value(e, place)
-                    } else {
-                        self.blocked_product(e)
-                    };
-                };
-                let x = self.congruent(one, place)?;
-                Ok(Affine { pwa: self.given.scale(x.pwa, factor)?, exact: e.nsw && x.exact })
-            }
+            ScevKind::Unknown(_) => match self.given.without_sign(e) {
+                // The number of 8 or 16 bits itself is a signed one.
+                Some(wide) => Ok(Affine { exact: false, ..self.param_value(&wide, place)? }),
+                None => self.param_value(e, place),
+            },
+            ScevKind::Add(ops) => self.sum(ops, e, place),
+            ScevKind::Mul(ops) => self.product(ops, e, place),
             ScevKind::AddRec { loop_id, operands } => self.recurrence(*loop_id, operands, e, place),
             ScevKind::SignExtend(x) if x.bits == 1 => {
                 Ok(Affine { pwa: self.unsigned(x, place)?.neg()?, exact: true })
             }
             ScevKind::SignExtend(x) => Ok(Affine { pwa: self.exact(x, place)?, exact: true }),
+            ScevKind::ZeroExtend(x) if let Some(wide) = self.given.without_sign(x) => {
+                self.param_value(&wide, place)
+            }
+            ScevKind::ZeroExtend(x) if matches!(x.bits, 8 | 16) && self.given.part(x).is_some() => {
+                self.param_value(e, place)
+            }
             ScevKind::ZeroExtend(x) => {
                 let x = self.given.with_sign(x).unwrap_or_else(|| (**x).clone());
                 Ok(Affine { pwa: self.unsigned(&x, place)?, exact: true })
+            }
+            ScevKind::Truncate(x) if let Some(terms) = self.given.narrowed_terms(x, e) => {
+                let mut sum = self.constant(0, place)?;
+                for (times, o) in &terms {
+                    let term = self.congruent(o, place)?.pwa;
+                    sum = sum.add(self.given.scale(term, *times)?)?;
+                }
+                Ok(Affine { pwa: sum, exact: false })
             }
             ScevKind::Truncate(x) => Ok(Affine { pwa: self.congruent(x, place)?.pwa, exact: false }),
             ScevKind::UDiv(a, b) => match b.kind {
@@ -154,6 +148,43 @@ impl Builder<'_> {
             ScevKind::UMin(ops) | ScevKind::SequentialUMin(ops) => self.fold(ops, place, true, PwAff::min),
             ScevKind::PtrToInt(_) | ScevKind::VScale | ScevKind::CouldNotCompute => self.blocked(e),
         }
+    }
+
+    fn sum(&mut self, ops: &[ScevExpr], e: &ScevExpr, place: &Place) -> Result<Affine, Stop> {
+        let mut sum = self.constant(0, place)?;
+        let chosen = !place.values.is_empty() && e.bits <= 32;
+        let mut exact = e.nsw || ops.len() == 1 || chosen && self.never_wraps_here(e);
+        for o in ops {
+            let x = self.congruent(o, place)?;
+            sum = sum.add(x.pwa)?;
+            exact &= x.exact;
+        }
+        Ok(Affine { pwa: sum, exact })
+    }
+
+    fn product(&mut self, ops: &[ScevExpr], e: &ScevExpr, place: &Place) -> Result<Affine, Stop> {
+        let mut factor: i128 = 1;
+        let mut rest = Vec::new();
+        for o in ops {
+            match o.kind {
+                ScevKind::Constant(c) => factor = factor.saturating_mul(c),
+                _ => rest.push(o),
+            }
+        }
+        if rest.len() == 2
+            && let Some(x) = self.times_quotient(&rest, place)?
+        {
+            return Ok(Affine { pwa: self.given.scale(x.pwa, factor)?, exact: false });
+        }
+        let [one] = rest[..] else {
+            return if self.given.is_invariant(e) {
+                self.param_value(e, place)
+            } else {
+                self.blocked_product(e)
+            };
+        };
+        let x = self.congruent(one, place)?;
+        Ok(Affine { pwa: self.given.scale(x.pwa, factor)?, exact: e.nsw && x.exact })
     }
 
     fn blocked_product<T>(&self, e: &ScevExpr) -> Result<T, Stop> {
@@ -409,6 +440,15 @@ impl Builder<'_> {
             let m = a.pwa.modulo(Val::int(&self.given.ctx, 1i64 << e.bits)?)?;
             return Ok(m.gist(known)?);
         }
+        let narrow = self.congruent(e, place)?;
+        if matches!(e.bits, 8 | 16) && !narrow.exact {
+            // In an unsigned number of few bits sizes fill all of these.
+            let low = narrow.pwa.clone().lt_set(self.constant(0, place)?)?;
+            let high = narrow.pwa.clone().ge_set(self.constant(1 << e.bits, place)?)?;
+            let note = format!("{} does not wrap", self.describe(e));
+            self.assume(AssumptionKind::NoWrap, low.union(high)?, place, &note)?;
+            return Ok(narrow.pwa);
+        }
         let a = self.exact(e, place)?;
         let negative = a.clone().lt_set(PwAff::constant_on(place.space()?, 0)?)?;
         let note = format!("{} is not negative", self.describe(e));
@@ -433,7 +473,10 @@ impl Given<'_> {
 }
 
 fn holds_pointer(e: &ScevExpr) -> bool {
-    e.is_pointer || matches!(e.kind, ScevKind::PtrToInt(_)) || e.operands().into_iter().any(holds_pointer)
+    e.is_pointer
+        || matches!(e.kind, ScevKind::PtrToInt(_))
+        || is_address(e)
+        || e.operands().into_iter().any(holds_pointer)
 }
 
 /// Whether flags prove that no part of the polynomial expression wraps as a signed number. A flag of the

@@ -3,11 +3,12 @@
 //! Invariants: `assumed` is the conjunction of the recorded assumptions; no recorded assumption is implied by
 //! the context and the ones before it; parameters are never removed, so indices into `params` stay valid.
 
+use crate::base::addresses::is_address;
 use crate::base::cfg::Cfg;
 use crate::base::fail::{Fail, Stop, value_location};
 use crate::base::found::{
-    Appended, FoundSubscript, FoundUpdate, Inspected, KnownRange, KnownSize, ParamEntry, Rounded, Uncovered,
-    WIDE_BOUND,
+    Appended, FoundSubscript, FoundUpdate, Inspected, KnownRange, KnownSize, Multiple, ParamEntry, Rounded,
+    Uncovered, WIDE_BOUND,
 };
 use crate::base::invariant_loads::Assumed;
 use crate::base::ir::{self, Block, Value};
@@ -87,6 +88,8 @@ pub(crate) struct Found {
     pub counted_accesses: BTreeSet<Value>,
     /// Loops of subregions whose counters only [`crate::memory::counted`] bounds.
     pub wide_loops: BTreeSet<LoopId>,
+    /// What distances of addresses are multiples of, by handle: see [`crate::affine::spans`].
+    pub spans: BTreeMap<ScevHandle, Multiple>,
     /// Checks that the device reports where they fail: see [`crate::control::errors`].
     pub reported: BTreeSet<Value>,
 }
@@ -164,7 +167,9 @@ impl<'a> Builder<'a> {
         if whole.handle != e.handle && whole.kind != ScevKind::CouldNotCompute {
             return self.param(&whole);
         }
-        let usable = (e.bits <= 32 || e.bits == 64) && !e.is_pointer && self.given.is_invariant(e);
+        // An address is beyond what is believed of sizes.
+        let number = !e.is_pointer && !is_address(e);
+        let usable = (e.bits <= 32 || e.bits == 64) && number && self.given.is_invariant(e);
         if !usable || !before.is_some_and(|b| self.given.an.can_expand(e.handle, b)) {
             return Err(Stop::Blocker(self.describe(e)));
         }

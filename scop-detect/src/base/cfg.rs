@@ -21,6 +21,9 @@ pub(crate) struct Cfg {
     /// Position of an instruction in its block.
     positions: BTreeMap<Value, usize>,
     first_non_phi: Vec<Option<Value>>,
+    /// Whether a block follows one that control does not come to for now: the handler of an exception that
+    /// is assumed not to be thrown.
+    behind_handlers: Vec<bool>,
 }
 
 impl Cfg {
@@ -46,6 +49,10 @@ impl Cfg {
                 }
             }
         }
+        let unreached = |b: &Block| {
+            ir::uses(b.as_value()).iter().filter_map(|(t, _)| ir::parent(*t)).any(|p| !index.contains_key(&p))
+        };
+        let behind_handlers = blocks.iter().map(unreached).collect();
         let idom = dominators(n, 0, &succs, &preds);
         // Reversed, with the virtual exit as node n.
         let mut rsuccs = preds.clone();
@@ -59,7 +66,7 @@ impl Cfg {
         rpreds.push(Vec::new());
         let ipdom = dominators(n + 1, n, &rsuccs, &rpreds);
         let ipdom = ipdom[..n].iter().map(|d| d.filter(|d| *d < n)).collect();
-        Cfg { blocks, index, succs, preds, idom, ipdom, positions, first_non_phi }
+        Cfg { blocks, index, succs, preds, idom, ipdom, positions, first_non_phi, behind_handlers }
     }
 
     pub fn id(&self, b: Block) -> Option<usize> {
@@ -84,6 +91,10 @@ impl Cfg {
         self.ipdom[self.id(b)?].map(|i| self.blocks[i])
     }
 
+    fn is_behind_handler(&self, b: Block) -> bool {
+        self.id(b).is_some_and(|i| self.behind_handlers[i])
+    }
+
     pub fn predecessors(&self, b: Block) -> Vec<Block> {
         self.id(b).map(|i| self.preds[i].iter().map(|p| self.blocks[*p]).collect()).unwrap_or_default()
     }
@@ -93,7 +104,7 @@ impl Cfg {
     }
 
     /// The region that `entry` begins and `exit` follows: everything between is entered through `entry` only
-    /// and left to `exit` only.
+    /// and left to `exit` only, also by ways that are assumed not to be taken, which are put back.
     pub fn region(&self, entry: Block, exit: Block) -> Option<Candidate> {
         if entry == exit {
             return None;
@@ -114,7 +125,7 @@ impl Cfg {
         let closed = blocks
             .iter()
             .filter(|b| **b != entry)
-            .all(|b| self.predecessors(*b).iter().all(|p| blocks.contains(p)));
+            .all(|b| !self.is_behind_handler(*b) && self.predecessors(*b).iter().all(|p| blocks.contains(p)));
         let leaves = blocks.iter().any(|b| self.successors(*b).contains(&exit));
         // Entering a loop at its header is the one way in; an entry in the middle of a loop that lies inside
         // is irreducible.

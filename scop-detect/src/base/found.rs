@@ -22,6 +22,15 @@ pub(crate) struct ParamEntry {
     pub inspected: bool,
 }
 
+/// `times * param + constant` bytes between two addresses.
+#[derive(Clone, Copy)]
+pub(crate) struct Multiple {
+    /// By number.
+    pub param: usize,
+    pub times: i64,
+    pub constant: i64,
+}
+
 /// A value that is a dimension of a place.
 #[derive(Clone, Debug)]
 pub(crate) struct FoundSubscript {

@@ -1,5 +1,6 @@
 //! The state of an attempt, and what all stages ask of LLVM's IR.
 
+pub(crate) mod addresses;
 pub(crate) mod blame;
 pub(crate) mod builder;
 pub(crate) mod cfg;

@@ -78,6 +78,11 @@ impl Builder<'_> {
         let (a, b) =
             (self.given.an.scev(ir::operand(c, 0), scope), self.given.an.scev(ir::operand(c, 1), scope));
         let pred = ir::icmp_predicate(c);
+        let signed = [Pred::LLVMIntSGT, Pred::LLVMIntSGE, Pred::LLVMIntSLT, Pred::LLVMIntSLE].contains(&pred);
+        let (a, b) = match self.given.both_without_sign(&a, &b).filter(|_| !signed) {
+            Some(wide) => wide,
+            None => (a, b),
+        };
         if matches!(a.kind, ScevKind::CouldNotCompute) || matches!(b.kind, ScevKind::CouldNotCompute) {
             return Err(Stop::Blocker(self.condition_name(c)));
         }
@@ -161,6 +166,7 @@ impl Builder<'_> {
         let arg = |i| ir::operand(v, i);
         let scope = self.given.scope(v, place);
         let whole = self.given.an.scev(v, scope);
+        let whole = self.given.without_sign(&whole).unwrap_or(whole);
         match ir::opcode(v) {
             // An addition in disguise is left to scalar evolution.
             Some(Op::LLVMOr) if matches!(whole.kind, ScevKind::Unknown(_)) => {

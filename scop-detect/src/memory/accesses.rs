@@ -130,7 +130,8 @@ impl Builder<'_> {
         match &e.kind {
             ScevKind::Unknown(_) if e.is_pointer => Ok(Polynomial::zero()),
             ScevKind::Add(ops) if e.is_pointer => {
-                let taken = self.polynomial_taken(e)?;
+                let spans = self.polynomial_of_spans(ops)?;
+                let taken = if spans.is_none() { self.polynomial_taken(e)? } else { spans };
                 let (mut p, rest) = taken.unwrap_or_else(|| (Polynomial::zero(), ops.clone()));
                 for o in &rest {
                     let part = if o.is_pointer {

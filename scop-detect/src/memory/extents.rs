@@ -149,6 +149,12 @@ impl Builder<'_> {
         quasi: &mut Vec<PwAff>,
     ) -> Result<Polynomial, Stop> {
         match &e.kind {
+            ScevKind::Add(ops) if let Some((mut sum, rest)) = self.polynomial_of_spans(ops)? => {
+                for o in &rest {
+                    sum = &sum + &self.factor(o, place, quasi)?;
+                }
+                return Ok(sum);
+            }
             ScevKind::Add(_) if let Some((mut sum, rest)) = self.polynomial_taken(e)? => {
                 for o in &rest {
                     sum = &sum + &self.factor(o, place, quasi)?;

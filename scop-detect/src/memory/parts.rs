@@ -106,12 +106,13 @@ impl Builder<'_> {
             return Ok(vec![part]);
         }
         // Regions that are only tried together can do without each other.
-        if shapeless && !self.given.region.joined {
+        let placed = conditional && self.are_places(raws)?;
+        if (shapeless || placed) && !self.given.region.joined {
             let after = self.assumed.assumed_so_far();
             self.assumed.restore(before.clone());
             // What begins with the array itself is its rows, and a place beside that is in one of them.
             let places = by_shift(raws).iter().all(|(shift, _)| !shift.is_zero());
-            let different = whole.as_ref().is_ok_and(|w| !(w.pinned && places));
+            let different = whole.as_ref().is_ok_and(|w| !(w.pinned && places || placed));
             if let Some(parts) = self.parts(base, raws, different)? {
                 return Ok(parts);
             }
@@ -124,6 +125,38 @@ impl Builder<'_> {
             return Ok(vec![part]);
         }
         Ok(vec![Part { shaped: whole, shift: None, accesses: (0..raws.len()).collect() }])
+    }
+
+    /// Whether accesses are at several places that are parameters, each of which does nothing else: in a
+    /// workspace matrices may begin anywhere, and rows need not be longer than what is in them.
+    fn are_places(&self, raws: &[Raw]) -> isl::Result<bool> {
+        let mut other: BTreeSet<usize> = BTreeSet::new();
+        for r in raws {
+            other.extend(self.involved(&r.place.domain)?);
+            let counted = |m: &Monomial| m.factors().any(|(s, _)| matches!(s, Symbol::Iter(_)));
+            let steps = r.offset.terms().filter(|(m, _)| counted(m)).flat_map(|(m, _)| m.factors());
+            other.extend(steps.filter_map(|(s, _)| match s {
+                Symbol::Param(p) => Some(p),
+                Symbol::Iter(_) => None,
+            }));
+        }
+        let is_place = |m: &Monomial| match m.factors().collect::<Vec<_>>()[..] {
+            [(Symbol::Param(p), 1)] => {
+                let of_loop = matches!(self.params[p].scev.kind, ScevKind::AddRec { .. });
+                !other.contains(&p) && !of_loop
+            }
+            _ => false,
+        };
+        // (Of rows that are exchanged in a matrix by columns, a row's number is the place of its element.)
+        let side_by_side = |r: &Raw| {
+            let step = |s: &Symbol| r.offset.powers_of(*s).remove(&1).and_then(|c| c.as_constant());
+            let symbols = r.offset.symbols();
+            symbols.iter().any(|s| matches!(s, Symbol::Iter(_)) && step(s).is_some())
+        };
+        let groups = by_shift(raws);
+        let places =
+            |shift: &Polynomial| !shift.is_zero() && shift.terms().all(|(m, c)| c > 0 && is_place(m));
+        Ok(groups.len() > 1 && raws.iter().all(side_by_side) && groups.iter().all(|(shift, _)| places(shift)))
     }
 
     /// The accesses without `shift`, which is the same in all of their offsets, where that has a shape that

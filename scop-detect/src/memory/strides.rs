@@ -201,7 +201,7 @@ impl Builder<'_> {
                 let one = powers.get(&1).is_some_and(|c| c.as_constant() == Some(i128::from(bytes)));
                 one && powers.keys().all(|n| *n <= 1)
             };
-            if !offsets.iter().all(alone) {
+            if !offsets.iter().all(alone) || offsets.iter().all(|o| begins_elsewhere(o, p, bytes, &bounded)) {
                 continue;
             }
             let (mut place, mut stride) = (Polynomial::zero(), Polynomial::constant(1));
@@ -295,6 +295,14 @@ impl Builder<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether an offset is made of the distance of `p` from a number that bounds nothing, the lower bound of an
+/// array: that is where in a row the first element is, whatever both are.
+fn begins_elsewhere(offset: &Polynomial, p: usize, bytes: u32, bounded: &BTreeSet<Symbol>) -> bool {
+    let own = offset.terms().filter(|(m, c)| m.degree() == 1 && *c == -i128::from(bytes));
+    own.flat_map(|(m, _)| m.factors().map(|(s, _)| s).collect::<Vec<_>>())
+        .any(|s| matches!(s, Symbol::Param(q) if q != p) && !bounded.contains(&s))
 }
 
 /// Whether a quotient, a minimum or a maximum is part of a size.

@@ -82,6 +82,7 @@ impl Builder<'_> {
         }
         self.fault(&flow, &groups, &mut arrays)?;
         let appends = self.totals_of_appends(|count, next| total_of(&groups, count, next))?;
+        self.assume_spans()?;
         self.finish((name, function), drafts, arrays, appends, &fx.invariants)
     }
 

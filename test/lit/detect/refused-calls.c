@@ -225,7 +225,7 @@ void addresses_as_numbers(int n, unsigned long *A) {
     A[i] = (unsigned long)&A[i];
 }
 
-// CHECK: scop addresses_as_numbers at {{.*}}calls.c:[[#@LINE-4]]: 1 statements, 1 arrays, 1 loops
+// CHECK: rejected Instruction at {{.*}}calls.c:[[#@LINE-4]]: the instruction ptrtoint cannot run on the device (at {{.*}}calls.c:[[#@LINE-3]])
 
 __attribute__((no_builtin("sin"))) void sines(int n, double *A) {
   for (int i = 0; i < n; i++)
