@@ -18,7 +18,7 @@ const VALUES: &str = "lower-expect,sroa,early-cse<memssa>";
 
 /// (A pass manager of text verifies the fixpoint of instcombine unless told otherwise, and ends the
 /// compilation.)
-const CANONICALISE: &str = "instcombine<no-verify-fixpoint>,simplifycfg,jump-threading,simplifycfg,tailcallelim,simplifycfg,reassociate,\
+const CANONICALISE: &str = "instcombine<no-verify-fixpoint>,jump-threading,simplifycfg,tailcallelim,simplifycfg,reassociate,\
      loop-mssa(loop-rotate),instcombine<no-verify-fixpoint>,loop-simplify,lcssa";
 
 /// After loads that steer loops have left them: trip counts and addresses are simplified once more.
