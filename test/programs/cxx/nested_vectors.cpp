@@ -2,9 +2,8 @@
 // ARGS: 33 17
 // ARGS: 2 3
 // ARGS: 40 65
-// OFFLOAD: partial
+// OFFLOAD: yes
 // KERNELS: step scale
-// STAYS: main.1: a bound is an address, which is no number of the model
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
