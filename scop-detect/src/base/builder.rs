@@ -230,7 +230,7 @@ impl<'a> Builder<'a> {
         let entered = place.domain.clone().params()?.gist(known.clone())?.simple_hull()?;
         let bad = bad.params()?.gist(known.clone())?.gist(Set::from_basic_set(entered)?)?;
         let simple = if kind == AssumptionKind::NoWrap { None } else { convex_complement(&bad)? };
-        let good = match simple.map_or_else(|| outside(&bad, kind), |good| Ok(Some(good)))? {
+        let good = match simple.map_or_else(|| outside(&bad, kind, &known), |good| Ok(Some(good)))? {
             Some(enough) if !known.is_disjoint(&enough)? => enough,
             _ => bad.complement()?,
         };
@@ -424,8 +424,9 @@ fn convex_complement(bad: &Set) -> isl::Result<Option<Set>> {
 /// for each of its pieces, the points that violate one constraint. Where something may wrap it is the one
 /// that only large values satisfy; otherwise the one that does not hold for typical sizes (`len < n` of
 /// `0 <= len < n`: all sizes are equal there). The complement would be a union with a part for each
-/// constraint, and the conjunction of a few such unions has hundreds of parts.
-fn outside(bad: &Set, kind: AssumptionKind) -> isl::Result<Option<Set>> {
+/// constraint, and the conjunction of a few such unions has hundreds of parts. A parameter that is `known`
+/// to be small has no typical size: of `n <= -4 and c <= 1`, with a choice `c` of 0 or 4, it is the former.
+fn outside(bad: &Set, kind: AssumptionKind, known: &Set) -> isl::Result<Option<Set>> {
     let mut pieces = Vec::new();
     for piece in bad.basic_set_list()?.to_vec()? {
         pieces.push((piece.constraints()?, piece));
@@ -434,17 +435,18 @@ fn outside(bad: &Set, kind: AssumptionKind) -> isl::Result<Option<Set>> {
     if pieces.iter().map(|(c, _)| c.len()).sum::<usize>() <= few {
         return Ok(None);
     }
+    let reach = reach(known)?;
     let mut good = Set::universe(bad.space()?)?;
     for (constraints, piece) in pieces {
         let mut chosen: Option<((usize, f64), &isl::Constraint)> = None;
         for c in &constraints {
             let (wraps, size) = match kind {
                 AssumptionKind::NoWrap => (true, least(c)?),
-                _ => (false, typical_violation(c, &TYPICAL)?),
+                _ => (false, typical_violation(c, &TYPICAL, &reach)?),
             };
             // Of those that do not hold where all sizes are equal, the one that fails for most others, too:
             // of `step <= n - first` and `count < -1` the latter.
-            let often = if wraps { 0 } else { often_violated(c)? };
+            let often = if wraps { 0 } else { often_violated(c, &reach)? };
             let from = if wraps { LARGE } else { 1.0 };
             if size >= from && chosen.is_none_or(|(s, _)| (often, size) > s) {
                 chosen = Some(((often, size), c));
@@ -460,27 +462,59 @@ fn outside(bad: &Set, kind: AssumptionKind) -> isl::Result<Option<Set>> {
     Ok(Some(good))
 }
 
-/// By how much an inequality without divisions is violated where the parameters are `sizes`, over and over; 0
-/// if it holds there.
-fn typical_violation(c: &isl::Constraint, sizes: &[f64]) -> isl::Result<f64> {
+/// Between which constants parameters are, by their constraints of their own.
+fn reach(known: &Set) -> isl::Result<Vec<(f64, f64)>> {
+    let params = known.dim(DimType::Param)?;
+    let mut reach = vec![(f64::NEG_INFINITY, f64::INFINITY); params as usize];
+    for c in known.clone().params()?.simple_hull()?.constraints()? {
+        let coefficient = |at: u32| c.coefficient(DimType::Param, at as i32).map(number);
+        let mut involved = Vec::new();
+        for at in 0..params {
+            involved.push(coefficient(at)?);
+        }
+        let mut own = involved.iter().enumerate().filter(|(_, by)| **by != 0.0);
+        let (Some((at, by)), None) = (own.next(), own.next()) else { continue };
+        let divs = c.dim(DimType::Div)?;
+        if divs > 0 && c.involves_dims(DimType::Div, 0, divs)? {
+            continue;
+        }
+        let bound = -number(c.constant()?) / by;
+        if *by > 0.0 || c.is_equality()? {
+            reach[at].0 = reach[at].0.max(bound);
+        }
+        if *by < 0.0 || c.is_equality()? {
+            reach[at].1 = reach[at].1.min(bound);
+        }
+    }
+    Ok(reach)
+}
+
+fn number(v: isl::Val) -> f64 {
+    v.to_i64().map_or(0.0, |v| v as f64)
+}
+
+/// By how much an inequality without divisions is violated where the parameters are `sizes`, over and over,
+/// as far as they reach; 0 if it holds there.
+fn typical_violation(c: &isl::Constraint, sizes: &[f64], reach: &[(f64, f64)]) -> isl::Result<f64> {
     let divs = c.dim(DimType::Div)?;
     if c.is_equality()? || divs > 0 && c.involves_dims(DimType::Div, 0, divs)? {
         return Ok(0.0);
     }
-    let number = |v: isl::Val| v.to_i64().map_or(0.0, |v| v as f64);
     let mut value = number(c.constant()?);
     for (at, size) in (0..c.dim(DimType::Param)?).zip(sizes.iter().cycle()) {
+        let (least, most) = reach.get(at as usize).copied().unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+        let size = size.min(most).max(least);
         value += size * number(c.coefficient(DimType::Param, at as i32)?);
     }
     Ok((-value).max(0.0))
 }
 
 /// For how many of some unequal sizes an inequality is violated.
-fn often_violated(c: &isl::Constraint) -> isl::Result<usize> {
+fn often_violated(c: &isl::Constraint, reach: &[(f64, f64)]) -> isl::Result<usize> {
     let mut count = 0;
     for first in 0..UNEQUAL.len() {
         let sizes: Vec<f64> = UNEQUAL.iter().cycle().skip(first).take(UNEQUAL.len()).copied().collect();
-        count += usize::from(typical_violation(c, &sizes)? > 0.0);
+        count += usize::from(typical_violation(c, &sizes, reach)? > 0.0);
     }
     Ok(count)
 }
@@ -506,7 +540,6 @@ fn least(c: &isl::Constraint) -> isl::Result<f64> {
     if divs > 0 && c.involves_dims(DimType::Div, 0, divs)? {
         return Ok(0.0);
     }
-    let number = |v: isl::Val| v.to_i64().map_or(0.0, |v| v as f64);
     let mut sum = 0.0;
     for at in 0..c.dim(DimType::Param)? {
         sum += number(c.coefficient(DimType::Param, at as i32)?).abs();
