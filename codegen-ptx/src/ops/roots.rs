@@ -34,6 +34,9 @@ fn has_flags(i: Value, flags: u32) -> bool {
     i.may_have_fast_math_flags() && i.fast_math_flags() & flags == flags
 }
 
+/// Products below this, 64 times the least normal float, may be subnormal or zero as floats.
+const UNDERFLOW: f64 = 64.0 * f32::MIN_POSITIVE as f64;
+
 /// A number that a float is not below, but for NaN: of a sum of such that are not negative, or products of a
 /// value with itself. Rounding is monotone, so that the bound holds but for a relative error of 2^-23 an
 /// operation.
@@ -48,7 +51,9 @@ fn least(v: Value, depth: u32) -> Option<f64> {
     if !v.is_instruction() {
         return None;
     }
-    let product = |a, b| if a == b { Some(0.0) } else { Some(below(a)? * below(b)?) };
+    // Floats underflow where these bounds do not.
+    let normal = |bound: f64| if bound < UNDERFLOW { 0.0 } else { bound };
+    let product = |a, b| if a == b { Some(0.0) } else { Some(normal(below(a)? * below(b)?)) };
     match v.opcode() {
         LLVMFMul => product(v.operand(0), v.operand(1)),
         LLVMFAdd => Some(below(v.operand(0))? + below(v.operand(1))?),
