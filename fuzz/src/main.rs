@@ -132,6 +132,8 @@ enum Which {
     Rounded,
     /// Parts of one array at places that are arguments.
     Workspaces,
+    /// Sums in order of terms that other loops have computed.
+    Terms,
     /// Whole programs from csmith.
     Csmith,
 }
@@ -153,6 +155,7 @@ fn main() -> std::process::ExitCode {
         Which::Lengths => with(&arguments, &Forms(Form::Lengths)),
         Which::Rounded => with(&arguments, &Forms(Form::Rounded)),
         Which::Workspaces => with(&arguments, &Forms(Form::Workspaces)),
+        Which::Terms => with(&arguments, &Forms(Form::Terms)),
         // Each is a file of its own.
         Which::Csmith => match Csmith::new() {
             Ok(csmith) => with(&Arguments { batch: 1, ..arguments }, &csmith),

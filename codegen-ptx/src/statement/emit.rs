@@ -293,11 +293,9 @@ fn read_cell<'k, S: Storage<'k>>(
     let ty = v.ty();
     let wide = cell_type(k, ty, bytes)?;
     let subscript = |d: usize| n.emit.emit_int(&n.plan.subscripts[at][d]);
-    if k.scop.array(a.array).is_memory()
-        && wide == ty
-        && let Some(v) = S::loaded(k, &element(n, at, a, &subscript), ty)?
-    {
-        return Ok(v);
+    let narrow = |k: &KernelBuilder<'k, S>, read: Value| if wide == ty { read } else { k.ir.trunc(read, ty) };
+    if let Some(v) = S::loaded(k, &element(n, at, a, &subscript), wide)? {
+        return Ok(narrow(k, v));
     }
     let from = address(k, n, at, a)?;
     let what = n.what.clone();
@@ -307,7 +305,7 @@ fn read_cell<'k, S: Storage<'k>>(
         load_hoisting::mark(k, (id, at), read);
         Ok(read)
     })?;
-    Ok(if wide == ty { read } else { k.ir.trunc(read, ty) })
+    Ok(narrow(k, read))
 }
 
 fn write_cell<'k, S: Storage<'k>>(

@@ -11,6 +11,7 @@ mod quotients;
 mod rounded;
 mod sparse;
 mod tables;
+mod terms;
 mod text;
 mod totals;
 mod workspaces;
@@ -40,6 +41,8 @@ pub enum Form {
     Rounded,
     /// Parts of one array at places that are arguments.
     Workspaces,
+    /// Sums in order of terms that other loops have computed.
+    Terms,
 }
 
 #[derive(Clone)]
@@ -76,6 +79,7 @@ impl Forms {
             Form::Lengths => lengths::text(choices),
             Form::Rounded => rounded::text(choices),
             Form::Workspaces => workspaces::text(choices),
+            Form::Terms => terms::text(choices),
         }
     }
 
