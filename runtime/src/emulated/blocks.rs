@@ -4,8 +4,7 @@
 //! of a block meet at barriers. Approach: blocks are dealt out to workers in chunks. The threads of a block
 //! run one after the other on the worker's own stack if the kernel has no barrier; otherwise each is a
 //! coroutine, and a barrier switches back to the worker. A block then advances in rounds: in each, every
-//! thread runs from one barrier to the next. Threads of a warp that pass values to each other ([`shuffle`])
-//! wait for the others of the warp alone, within a round.
+//! thread runs from one barrier to the next ([`crate::emulated::threads`]).
 //!
 //! Invariants:
 //!
@@ -21,17 +20,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use corosensei::Yielder;
 use corosensei::stack::DefaultStack;
 
 use crate::base::abi::{EmuKernel, EmuThread, Kernel, Scop};
-use crate::base::caller::fatal;
 use crate::base::config::{Config, Order};
 use crate::base::error::{Error, Result};
 use crate::device::POISON;
-use crate::emulated::check::{Checker, Thread};
+use crate::emulated::check::{Checker, Thread, thread_index};
 use crate::emulated::flight::{Flight, Step};
+use crate::emulated::order::{Permutation, mix};
 use crate::emulated::tasks::Tasks;
+use crate::emulated::threads::Scheduler;
 
 /// Below this many threads in the grid a launch runs on the calling thread.
 const INLINE_THREADS: u64 = 4096;
@@ -178,153 +177,6 @@ pub(super) struct Launch<'a> {
 
 /// See [`Launch::window`].
 const WINDOW: usize = 3;
-/// Threads of a warp.
-pub(super) const WARP: u64 = 32;
-
-/// Whom a thread waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wait {
-    Block,
-    Warp,
-    /// For the threads of its team: so many side by side.
-    Team(u32),
-    /// For another block.
-    Task,
-}
-
-impl Wait {
-    /// How many threads side by side wait for each other.
-    pub fn lanes(self) -> Option<usize> {
-        match self {
-            Wait::Warp => Some(WARP as usize),
-            Wait::Team(lanes) => Some(lanes as usize),
-            Wait::Block | Wait::Task => None,
-        }
-    }
-}
-
-/// How a barrier of this thread is done; `EmuThread::scheduler` points here.
-pub(super) enum Scheduler {
-    /// The thread is alone in its block.
-    Alone,
-    /// Switches to the worker.
-    Switch(*const Yielder<(), Wait>),
-}
-
-/// The barrier of `thread`'s block.
-///
-/// # Safety
-/// `thread` is what the running kernel was called with.
-pub unsafe fn barrier(thread: *const EmuThread) {
-    // SAFETY: the caller's promise; a scheduler that is not NULL lives as long as its thread runs.
-    match unsafe { (*thread).scheduler.cast::<Scheduler>().as_ref() } {
-        Some(Scheduler::Alone) => {}
-        // SAFETY: the yielder is that of the running coroutine.
-        Some(Scheduler::Switch(yielder)) => unsafe { (**yielder).suspend(Wait::Block) },
-        None => fatal("a kernel that is not marked to have barriers reached one"),
-    }
-}
-
-/// Until a block that was claimed before has ended.
-///
-/// # Safety
-/// `thread` is what the running kernel was called with.
-pub unsafe fn wait(thread: *const EmuThread, block: u64) {
-    let me = thread.cast::<Thread>();
-    // SAFETY: the caller's promise; tasks outlive the launch, and a scheduler lives as long as its thread
-    // runs.
-    unsafe {
-        let Some(tasks) = (*me).tasks.as_ref() else {
-            fatal("a block of a kernel whose blocks do not wait for each other waits for one");
-        };
-        if block >= (*thread).block {
-            fatal(&format!(
-                "block {} waits for block {block}, which is claimed no earlier",
-                (*thread).block as i64
-            ));
-        }
-        while !tasks.has_ended(block) {
-            match (*thread).scheduler.cast::<Scheduler>().as_ref() {
-                Some(Scheduler::Switch(yielder)) => (**yielder).suspend(Wait::Task),
-                _ => std::thread::yield_now(),
-            }
-        }
-        if let Some(checker) = (*me).checker.as_mut() {
-            checker.waited((*me).linear as u16, block);
-        }
-    }
-}
-
-/// The block of `thread` has ended; its first thread's call counts.
-///
-/// # Safety
-/// `thread` is what the running kernel was called with.
-pub unsafe fn signal(thread: *const EmuThread) {
-    let me = thread.cast::<Thread>();
-    // SAFETY: the caller's promise; tasks outlive the launch.
-    unsafe {
-        let Some(tasks) = (*me).tasks.as_ref().filter(|_| (*me).linear == 0) else { return };
-        if let Some(checker) = (*me).checker.as_mut() {
-            checker.signalled();
-        }
-        tasks.end((*thread).block);
-    }
-}
-
-/// Shows a value to threads of the warp, waits until they show theirs, and gives the place where; `None`: the
-/// thread is alone.
-///
-/// # Safety
-/// `thread` is what the running kernel was called with; all threads that are waited for call it together.
-unsafe fn show(thread: *const EmuThread, value: u64, wait: Wait) -> Option<usize> {
-    let me = thread.cast::<Thread>().cast_mut();
-    // SAFETY: the caller's promise; a thread alone writes what is its own, and a scheduler lives as long as
-    // its thread runs.
-    unsafe {
-        let Some(Scheduler::Switch(yielder)) = (*thread).scheduler.cast::<Scheduler>().as_ref() else {
-            return None;
-        };
-        let turn = (*me).shuffles as usize % 2;
-        (*me).shown[turn] = value;
-        (*me).shuffles = (*me).shuffles.wrapping_add(1);
-        (**yielder).suspend(wait);
-        Some(turn)
-    }
-}
-
-/// The value that the thread `away` lanes away shows, or the thread's own where there is no such lane. All
-/// threads of the warp call it together.
-///
-/// # Safety
-/// `thread` is what the running kernel was called with.
-pub unsafe fn shuffle(thread: *const EmuThread, value: u64, away: i32) -> u64 {
-    let me = thread.cast::<Thread>();
-    // SAFETY: the caller's promise; the threads of a block lie side by side, by their linear number.
-    unsafe {
-        let Some(turn) = show(thread, value, Wait::Warp) else { return value };
-        let lane = i64::from((*me).linear) % WARP as i64 + i64::from(away);
-        if !(0..WARP as i64).contains(&lane) {
-            return value;
-        }
-        (*me.offset(away as isize)).shown[turn]
-    }
-}
-
-/// The value that a thread of the team shows, of `lanes` threads side by side, a power of two up to a warp.
-/// All of them call it together.
-///
-/// # Safety
-/// `thread` is what the running kernel was called with.
-pub unsafe fn pass(thread: *const EmuThread, value: u64, lane: u32, lanes: u32) -> u64 {
-    let me = thread.cast::<Thread>();
-    // SAFETY: as for `shuffle`; a team is within the block.
-    unsafe {
-        let Some(turn) = show(thread, value, Wait::Team(lanes)) else { return value };
-        let away = i64::from(lane % lanes) - i64::from((*me).linear % lanes);
-        (*me.offset(away as isize)).shown[turn]
-    }
-}
-
 struct Worker<'a> {
     launch: &'a Launch<'a>,
     shared: Vec<SharedMemory>,
@@ -453,12 +305,6 @@ impl Launch<'_> {
     }
 }
 
-/// The x, y, z of a linear thread index; x varies fastest.
-pub fn thread_index(linear: u64, block: [u32; 3]) -> [u32; 3] {
-    let [x, y, _] = block.map(u64::from);
-    [(linear % x) as u32, (linear / x % y) as u32, (linear / (x * y)) as u32]
-}
-
 /// The shared memory of the block that a worker runs.
 pub(super) struct SharedMemory {
     start: *mut u8,
@@ -518,54 +364,6 @@ fn return_stacks(mut stacks: Vec<DefaultStack>) {
     let mut pool = STACKS.lock().unwrap_or_else(PoisonError::into_inner);
     stacks.truncate(MAX_STACKS.saturating_sub(pool.len()));
     pool.append(&mut stacks);
-}
-
-/// An order of `0 .. n`: position `p` holds `(p * step + offset) mod n` with `step` coprime to `n`, or
-/// `n - 1 - p`.
-pub(super) struct Permutation {
-    n: u64,
-    step: u64,
-    offset: u64,
-}
-
-impl Permutation {
-    fn new(n: u64, order: Order, salt: u64) -> Permutation {
-        let n = n.max(1);
-        match order {
-            Order::Forward => Permutation { n, step: 1, offset: 0 },
-            Order::Reverse => Permutation { n, step: n - 1, offset: n - 1 },
-            Order::Seeded(seed) => {
-                let random = mix(seed ^ mix(salt));
-                let coprime = |&step: &u64| gcd(step, n) == 1;
-                // Some number in a few dozen consecutive ones is coprime; 1 always is.
-                let step = (1 + random % n..=n).find(coprime).unwrap_or(1);
-                Permutation { n, step, offset: mix(random) % n }
-            }
-        }
-    }
-
-    pub fn at(&self, position: u64) -> u64 {
-        if self.step == 1 && self.offset == 0 {
-            return position;
-        }
-        ((u128::from(position) * u128::from(self.step) + u128::from(self.offset)) % u128::from(self.n)) as u64
-    }
-}
-
-fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
-}
-
-/// The finaliser of SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA
-/// 2014).
-fn mix(value: u64) -> u64 {
-    let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]

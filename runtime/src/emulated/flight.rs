@@ -7,8 +7,9 @@ use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
 
 use crate::base::caller::fatal;
-use crate::emulated::blocks::{Launch, Scheduler, SharedMemory, WARP, Wait, thread_index};
-use crate::emulated::check::{Checker, Thread};
+use crate::emulated::blocks::{Launch, SharedMemory};
+use crate::emulated::check::{Checker, Thread, thread_index};
+use crate::emulated::threads::{Scheduler, WARP, Wait};
 
 /// A block in flight. A coroutine is never dropped before it is done.
 #[derive(Default)]

@@ -9,10 +9,12 @@
 //!
 //! How blocks and threads run is in [`crate::emulated::blocks`].
 
-pub mod blocks;
+mod blocks;
 pub mod check;
 mod flight;
+mod order;
 pub mod tasks;
+pub mod threads;
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::ops::Range;

@@ -2,9 +2,10 @@
 
 use std::time::Instant;
 
+use super::array::Placed;
 use super::choice::{self, Decision, Plan, Request};
-use super::placed::Placed;
-use super::{Counts, Fixed, Learning, Run, Stage, Times, divided, overlap, ranks};
+use super::ranks;
+use super::run::{Beside, Counts, Fixed, Learning, Parts, Run, Stage, Times};
 use crate::activation::{Activation, asked};
 use crate::base::abi::{ARRAY_HELD, Array, Scop};
 use crate::base::config::{Config, DeviceChoice};
@@ -65,10 +66,10 @@ pub unsafe fn begin<'a>(
         activation,
         arrays: arrays.iter().copied().map(Placed::nowhere).collect(),
         error: None,
-        beside: overlap::Beside::default(),
+        beside: Beside::default(),
         stage: Stage::Placing,
         slots: Vec::new(),
-        parts: divided::Parts::default(),
+        parts: Parts::default(),
         progress: config.verbose.then(|| Progress::since(start)),
         _range: Range::open(|| profile::title(scop)),
     });

@@ -5,8 +5,8 @@ use crate::base::error::{Error, Result};
 use crate::device::buffer;
 use crate::memory::between;
 
-use super::Run;
-use super::placed::{Home, Placed};
+use super::array::{Home, Placed};
+use super::run::Run;
 
 impl Run<'_> {
     /// `POLLYRS_RT_CHECK`: what was copied in and isn't said to be written must be unchanged on the device.

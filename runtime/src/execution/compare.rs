@@ -1,7 +1,7 @@
 //! The device's results, where they are compared with the original loop's and do not go to the program's
 //! memory ([`crate::process::compare`]).
 
-use super::Run;
+use super::run::Run;
 use crate::base::error::Result;
 use crate::device::results::{Back, Returning};
 use crate::device::snapshot::Snapshot;

@@ -9,20 +9,13 @@ use crate::base::faults::Operation;
 use crate::device::Part;
 
 use super::overlap::INSTANCE_SECONDS;
-use super::{Run, Stage};
+use super::run::{Parts, Run, Stage};
 
 /// Device memory is passed at some 3 TB/s, and two H100 in lock step take 15 us a step: at half of the
 /// former's time a launch gains as much as it costs.
 const SHARED_BYTES: u64 = 128 << 20;
 /// Seconds by [`INSTANCE_SECONDS`], which is the least that work takes.
 const SHARED_SECONDS: f64 = 1e-3;
-
-/// What is known so far of a launch.
-#[derive(Default)]
-pub(super) struct Parts {
-    kernel: usize,
-    parts: Vec<Part>,
-}
 
 impl Run<'_> {
     /// How many parts a launch has that could be cut into so many; 0: nothing needs to be known of parts. (Of

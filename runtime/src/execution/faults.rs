@@ -15,8 +15,8 @@ use crate::base::error::{Error, Result};
 use crate::base::faults::Operation;
 use crate::base::planted::unless;
 
-use super::placed::Placed;
-use super::{Run, Stage};
+use super::array::Placed;
+use super::run::{Run, Stage};
 
 /// Bytes of a fault cell.
 const BYTES: usize = 8;

@@ -25,8 +25,8 @@ use crate::base::planted::unless;
 use crate::base::shape::Shape;
 use crate::device::results::Returning;
 
-use super::placed::{CopyIn, Home, Placed};
-use super::{Part, Run};
+use super::array::{CopyIn, Home, Placed};
+use super::run::{Part, Run};
 
 /// Less than this is not worth the events.
 const WORTH_BYTES: u64 = 16 << 20;
@@ -43,23 +43,6 @@ const SLICE_SECONDS: f64 = 0.2e-3;
 pub(super) const INSTANCE_SECONDS: f64 = 0.05e-12;
 /// A result that comes back beside kernels comes in parts of at least this.
 const RESULT_BYTES: u64 = 4 << 20;
-
-/// What an execution does beside its kernels.
-#[derive(Default)]
-pub(super) struct Beside {
-    /// Some arrays were not copied in at the beginning.
-    pub deferred: bool,
-    /// Copies go beside kernels.
-    pub forked: bool,
-    /// Something was fetched.
-    fetched: bool,
-    /// The next slice is the first one of a launch.
-    first: bool,
-    /// For each slice, how many bytes of each array nobody touches any more.
-    pub done: Vec<Vec<u64>>,
-    /// For tests: array, offset and bytes of what was said to be done.
-    pub claims: Vec<(usize, u64, Vec<u8>)>,
-}
 
 impl Run<'_> {
     /// Whether arrays may be copied in later than at the beginning.

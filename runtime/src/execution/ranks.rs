@@ -13,7 +13,7 @@ use crate::base::config::Config;
 use crate::base::error::{Error, Result};
 use crate::hosts::{Agreement, Point, World, digest_of};
 
-use super::Run;
+use super::run::Run;
 
 fn place(scop: &Scop) -> String {
     match scop.at() {

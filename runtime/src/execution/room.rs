@@ -8,7 +8,7 @@ use crate::base::abi::{ARRAY_SCRATCH, Array};
 use crate::base::error::{Error, Result};
 use crate::base::spans::unite;
 
-use super::Run;
+use super::run::Run;
 
 impl Run<'_> {
     pub(super) fn check_room(&self) -> Result<()> {

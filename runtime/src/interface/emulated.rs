@@ -3,7 +3,8 @@
 use std::ffi::c_void;
 
 use crate::base::abi::EmuThread;
-use crate::emulated::blocks;
+use crate::emulated::check::{Site, Thread};
+use crate::emulated::threads;
 use crate::execution::Run;
 
 /// `pollyrs_rt_emu_fma`.
@@ -38,7 +39,20 @@ pub unsafe extern "C" fn pollyrs_rt_emu_shape(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pollyrs_rt_emu_barrier(thread: *const EmuThread) {
     // SAFETY: the caller's promise. Nothing here can panic, and a suspended thread is always resumed.
-    unsafe { blocks::barrier(thread) }
+    unsafe { threads::barrier(thread) }
+}
+
+/// `pollyrs_rt_emu_barrier_at`.
+///
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_emu_barrier_at(thread: *const EmuThread, site: *const Site) {
+    // SAFETY: the caller's promise; only this thread writes its own field.
+    unsafe {
+        (*thread.cast::<Thread>().cast_mut()).barrier = site.cast();
+        threads::barrier(thread);
+    }
 }
 
 /// `pollyrs_rt_emu_wait`.
@@ -48,7 +62,7 @@ pub unsafe extern "C" fn pollyrs_rt_emu_barrier(thread: *const EmuThread) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pollyrs_rt_emu_wait(thread: *const EmuThread, block: u64) {
     // SAFETY: the caller's promise, as above.
-    unsafe { blocks::wait(thread, block) }
+    unsafe { threads::wait(thread, block) }
 }
 
 /// `pollyrs_rt_emu_signal`.
@@ -58,7 +72,7 @@ pub unsafe extern "C" fn pollyrs_rt_emu_wait(thread: *const EmuThread, block: u6
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pollyrs_rt_emu_signal(thread: *const EmuThread) {
     // SAFETY: the caller's promise, as above.
-    unsafe { blocks::signal(thread) }
+    unsafe { threads::signal(thread) }
 }
 
 /// `pollyrs_rt_emu_shuffle`.
@@ -68,7 +82,7 @@ pub unsafe extern "C" fn pollyrs_rt_emu_signal(thread: *const EmuThread) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pollyrs_rt_emu_shuffle(thread: *const EmuThread, value: u64, away: i32) -> u64 {
     // SAFETY: the caller's promise, as above.
-    unsafe { blocks::shuffle(thread, value, away) }
+    unsafe { threads::shuffle(thread, value, away) }
 }
 
 /// `pollyrs_rt_emu_pass`.
@@ -83,5 +97,5 @@ pub unsafe extern "C" fn pollyrs_rt_emu_pass(
     lanes: u32,
 ) -> u64 {
     // SAFETY: the caller's promise, as above.
-    unsafe { blocks::pass(thread, value, lane, lanes) }
+    unsafe { threads::pass(thread, value, lane, lanes) }
 }

@@ -1,7 +1,8 @@
 //! The end of an execution: its results are the device's until they are asked for.
 
+use super::dirty::{Carrier, Dirty};
+use super::entry::{MAX_DIRTY, Residency};
 use super::parts::Part;
-use super::{Carrier, Dirty, MAX_DIRTY, Residency};
 use crate::base::abi::Array;
 use crate::base::error::Result;
 use crate::base::planted::skips;

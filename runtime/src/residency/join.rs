@@ -14,7 +14,8 @@
 //! - One result in place of two comes back with the same bytes: all of both, or the elements of both that
 //!   differ from the snapshot.
 
-use super::{Carrier, Dirty, Entry, Residency, needs_snapshot};
+use super::dirty::{Carrier, Dirty};
+use super::entry::{Entry, Residency, needs_snapshot};
 use crate::base::abi::Array;
 use crate::base::error::Result;
 use crate::base::planted::skips;

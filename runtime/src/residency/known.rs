@@ -5,7 +5,7 @@
 //! an execution, results past the entry, a snapshot, for which all is copied in anew) makes it forgotten. The
 //! program's own writes release the entry.
 
-use super::{Entry, Residency};
+use super::entry::{Entry, Residency};
 use crate::base::spans::{Span, holds, overlaps, without};
 
 /// What was looked at: the first address, rows, and the bytes of an element.

@@ -8,7 +8,8 @@
 //! books stay as they are: what is *lent* comes back as a whole later, since the program writes nothing of
 //! it before a release. What a snapshot has of these bytes is what was stored: a kernel may change them back.
 
-use super::{Back, Carrier, Dirty, Entry, Residency};
+use super::dirty::{Back, Carrier, Dirty};
+use super::entry::{Entry, Residency};
 use crate::base::error::Result;
 use crate::base::planted::skips;
 use crate::base::rows::{Rows, meeting};

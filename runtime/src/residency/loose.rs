@@ -17,7 +17,7 @@
 //!   bit share their releases. When that activation returns, or hands over, the entry goes: its caller may
 //!   tell fewer objects apart.
 
-use super::{Entry, Residency};
+use super::entry::{Entry, Residency};
 use crate::base::abi::Array;
 use crate::base::planted::skips;
 use crate::base::spans::without;

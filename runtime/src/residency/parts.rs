@@ -12,7 +12,7 @@ use crate::base::rows::Rows;
 use crate::base::shape::Shape;
 use crate::base::spans::{Span, overlaps};
 
-use super::Dirty;
+use super::dirty::Dirty;
 
 /// Rows that are looked at one by one.
 const MAX_ROWS: u64 = 4096;

@@ -1,14 +1,37 @@
 //! The beginning of an execution: where its arrays lie, and what is copied in.
 
+use super::dirty::Carrier;
+use super::entry::{Entry, Residency, needs_snapshot};
+use super::parts::Use;
 use super::windows::Missing;
-use super::{Carrier, Entry, Filled, Place, Residency, Use, needs_snapshot};
 use crate::base::abi::Array;
 use crate::base::error::{Error, Result};
 use crate::base::planted::skips;
+use crate::base::rows::Rows;
 use crate::base::spans::{Span, holds, overlaps, unite, without};
 use crate::memory::packed::Pin;
 use crate::residency::loose::Owners;
 use crate::residency::masks::Masks;
+
+/// Where an array of an execution lies.
+#[derive(Debug)]
+pub enum Place {
+    /// In memory of the execution's own; the program's memory is up to date.
+    Own,
+    /// In memory that stays; `stale` are the parts to copy in, relative to the array's range, or `window` the
+    /// rows. `shared`: another array of the execution lies among its bytes.
+    Entry { device: u64, stale: Vec<(u64, u64)>, window: Option<Rows>, shared: bool },
+    /// In memory of the execution's own, filled from memory that stays: [`Residency::beside`].
+    Beside,
+}
+
+/// What memory of an execution's own is filled with.
+pub struct Filled {
+    /// Device address, and the part of the array's range that lies there.
+    pub there: Vec<(u64, Span)>,
+    /// What comes from the program.
+    pub rest: Vec<Span>,
+}
 
 impl<W> Entry<W> {
     /// Whether nothing that the execution under way writes is touched by another of its arrays, this one

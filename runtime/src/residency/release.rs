@@ -1,6 +1,7 @@
 //! What the program is about to do, and what activations of functions hand over.
 
-use super::{Carrier, Residency};
+use super::dirty::Carrier;
+use super::entry::Residency;
 use crate::base::error::Result;
 use crate::base::planted::skips;
 use crate::base::spans::{Span, overlaps};

@@ -11,7 +11,8 @@
 //! Example: columns 8 .. 24 of a matrix are updated, then all of it is added up: the columns are copied in,
 //! updated and come back, and all of the matrix is copied in.
 
-use super::{Carrier, Entry, Residency};
+use super::dirty::Carrier;
+use super::entry::{Entry, Residency};
 use crate::base::abi::Array;
 use crate::base::error::Result;
 use crate::base::planted::skips;

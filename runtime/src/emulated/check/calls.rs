@@ -3,27 +3,8 @@
 
 use std::ffi::c_void;
 
-use super::{Checker, Site};
+use super::{Checker, Site, Thread};
 use crate::base::abi::EmuThread;
-use crate::emulated::tasks::Tasks;
-
-/// What kernels are called with: their ABI's descriptor, and behind it what is the library's own.
-#[derive(Debug)]
-#[repr(C)]
-pub struct Thread {
-    pub abi: EmuThread,
-    pub linear: u32,
-    /// NULL: blocks do not wait for each other.
-    pub tasks: *const Tasks,
-    /// NULL: nothing is checked.
-    pub checker: *mut Checker,
-    /// The barrier that the thread waits at.
-    pub barrier: *const c_void,
-    /// What it shows to the others of its warp, in turns: one of them may be a shuffle ahead.
-    pub shown: [u64; 2],
-    /// Shuffles so far.
-    pub shuffles: u32,
-}
 
 /// Runs `body` with the thread's checker, if there is one.
 ///
@@ -87,17 +68,4 @@ pub unsafe extern "C" fn pollyrs_rt_emu_decide(thread: *const EmuThread, site: *
             }
         })
     };
-}
-
-/// `pollyrs_rt_emu_barrier_at`.
-///
-/// # Safety
-/// As the header says.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn pollyrs_rt_emu_barrier_at(thread: *const EmuThread, site: *const Site) {
-    // SAFETY: the caller's promise; only this thread writes its own field.
-    unsafe {
-        (*thread.cast::<Thread>().cast_mut()).barrier = site.cast();
-        crate::emulated::blocks::barrier(thread);
-    }
 }

@@ -23,9 +23,10 @@ mod region;
 mod report;
 pub mod shadow;
 mod site;
+mod thread;
 
-pub use calls::Thread;
 pub use site::Site;
+pub use thread::{Thread, thread_index};
 
 use crate::base::abi::{Array, Kernel, Scop};
 use crate::base::caller::fatal;

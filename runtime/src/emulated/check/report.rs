@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
+use super::Checker;
 use super::shadow::{self, Between, Stamp};
 use super::site::{SHARED_MEMORY, Site, text};
-use super::{Checker, Thread};
+use super::thread::{Thread, thread_index};
 use crate::base::caller::fatal;
 
 impl Checker {
@@ -49,7 +50,7 @@ impl Checker {
         let block = block.map_or_else(|| "several blocks".into(), |b| format!("block {b}"));
         match (thread, self.kernel) {
             (Some(t), Some(k)) => {
-                let [x, y, z] = crate::emulated::blocks::thread_index(t, k.block);
+                let [x, y, z] = thread_index(t, k.block);
                 format!("{block}, thread ({x}, {y}, {z})")
             }
             _ => block,
