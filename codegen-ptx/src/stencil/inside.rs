@@ -2,8 +2,10 @@
 
 use crate::ir::llvm::*;
 use crate::kernel::module::StencilScalar;
-use crate::stencil::tile::{Extent, Tile};
+use crate::stencil::tile::{Column, Extent, Tile, Version};
 use inkwell::llvm_sys::LLVMIntPredicate::*;
+use pollyrs_schedule::stencil::Step;
+use std::collections::BTreeMap;
 
 impl Tile<'_> {
     /// The boxes that are tested against, with the dimensions in which they are thin.
@@ -88,5 +90,55 @@ impl Tile<'_> {
             idle = ir.or(idle, ir.icmp(LLVMIntSGT, self.reach(axis)[0], last));
         }
         idle
+    }
+
+    /// The masks of [`Tile::inside`].
+    pub(super) fn masks(&self) -> Vec<Vec<Value>> {
+        let hulls = (0..self.fixed.plan.stencil.buffers.len()).map(Extent::Hull);
+        self.masks_of(hulls.chain((0..self.fixed.plan.stencil.steps.len()).map(Extent::Step)))
+    }
+
+    /// The masks of the cases, in front of the loop of a version that needs them.
+    pub(super) fn enter_cases(&mut self) {
+        self.cursor.cases.clear();
+        if self.cursor.version == Version::Inner {
+            return;
+        }
+        let numbers =
+            |(k, step): (usize, &Step)| (0..step.cases.len()).map(move |c| (k, c)).collect::<Vec<_>>();
+        let all: Vec<_> = self.fixed.plan.stencil.steps.iter().enumerate().flat_map(numbers).collect();
+        let masks = self.masks_of(all.iter().map(|(k, c)| Extent::Case(*k, *c)));
+        self.cursor.cases = all.into_iter().zip(masks).collect();
+    }
+
+    /// For each box a mask of each column; boxes with the same corners share them.
+    fn masks_of(&self, boxes: impl Iterator<Item = Extent>) -> Vec<Vec<Value>> {
+        let ir = self.k.ir;
+        let mut made: BTreeMap<Vec<usize>, Vec<Value>> = BTreeMap::new();
+        let mask_of = |e: Extent| {
+            let axes: Vec<(usize, usize)> = (1..3).filter_map(|a| Some((a, self.dimension(a)?))).collect();
+            let key =
+                axes.iter().flat_map(|(_, d)| self.ends(e, *d)).map(|s| self.scalar(s).address()).collect();
+            let build = || {
+                let inside = |c: &Column| {
+                    axes.iter().fold(ir.bool(true), |all, (axis, d)| {
+                        let [lower, upper] = self.corners(e, *d);
+                        ir.and(all, self.both(c.at[axis - 1], lower, upper))
+                    })
+                };
+                self.cursor.columns.iter().map(|c| self.mask(inside(c))).collect()
+            };
+            made.entry(key).or_insert_with(build).clone()
+        };
+        boxes.map(mask_of).collect()
+    }
+
+    /// A mask: whether a row is in a box.
+    pub(super) fn row_inside(&self, e: Extent, row: Value) -> Value {
+        if self.fixed.plan.stencil.dims == 1 || self.cursor.version != Version::Border {
+            return self.number(0);
+        }
+        let [lower, upper] = self.corners(e, 0);
+        self.mask(self.both(row, lower, upper))
     }
 }

@@ -20,10 +20,12 @@
 
 mod blocks;
 mod emit;
+mod entry;
 mod exchange;
 mod inside;
 mod iteration;
 mod memory;
+mod node;
 mod opaque;
 mod points;
 mod ramp;
