@@ -8,24 +8,21 @@
 //! is an assumption checked at run time.
 //!
 //! ```text
-//! attempts     what each may take, and what became of a region before       (tried)
-//! candidates   regions to try, largest first                               (versions: what is left out of them)
-//!   domains      control flow      → iteration domains
-//!   effects      stores, cells     → what is computed, where values come from   (scalars: the cells)
-//!   webs         cells that only hand one value on, joined
-//!   subregions   control flow on data → parts of statements
-//!   statements   effects           → statements                                 (accesses, strides)
-//!   updates      sums and the like in elements that data chooses
-//!   scatters     stores to elements that a list gives
-//!   appends      stores to elements that a count gives
-//!   promises     stores to elements that the program says are different
-//!   fields       members of structures, as arrays of one width each
-//!   finish       statements        → the finished Scop                          (schedule)
-//!   carried      cells of values that several loops carry, joined
-//!   in_place     pairs of arrays that may be one
-//!   unwritten    loads that stand for values from before a loop
-//! scev_affine  scalar evolution    → affine functions and polynomials, assumptions
-//!                                    (extents: named sizes, remainders: `% n`, ranges: products on the host)
+//! attempts     what each may take, and what became of a region before
+//! control      candidates: regions to try, largest first; domains: iteration domains; versions: what is left
+//!              out of a region; subregions: control flow on data, as parts of statements
+//! values       effects: what is computed, and where values come from; webs, loop_carried: cells that are
+//!              joined; statements: effects as statements
+//! memory       raw: base and offset of an access; accesses: one shape for all of a base (strides, extents,
+//!              parts, fields); data_subscripts: elements that data chooses (choices, roundings, counted),
+//!              data_accesses: what they are then; updates, scatters, appends, promises: stores to such
+//!              elements; inspect: what is looked at before; in_place: pairs of arrays that may be one
+//! affine       scev_affine: scalar evolution as affine functions, under assumptions (remainders, selects,
+//!              conditions, spans, any_numbers); polynomials: the same as polynomials (named_sizes, pitches);
+//!              ranges: what is assumed of products
+//! base         builder: the state of an attempt; invariant_loads: loads that stand for values from before a
+//!              loop
+//! outcome      finish: statements as the finished Scop
 //! ```
 //!
 //! **Invariants.** Detection changes nothing in the function. Every SCoP returned has passed

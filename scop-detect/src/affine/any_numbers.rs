@@ -11,23 +11,21 @@
 //! What tells these numbers from sizes, of which `n - n % 4` is wanted as what it is, is a guess: it chooses
 //! parameters, and nothing that is proved or checked depends on it.
 
-use crate::affine::scev_affine::Affine;
 use crate::base::builder::scaled;
 use crate::base::builder::{Builder, Given};
 use crate::base::fail::Stop;
 use crate::base::found::WIDE_BOUND;
 use crate::base::ir::{self, Op, Value};
-use crate::base::place::Place;
 use pollyrs_delinearize::Polynomial;
 use pollyrs_llvm_shim::{ScevExpr, ScevHandle, ScevKind};
 
 /// A sum is `by` times a remainder, and the rest.
-struct Taken {
-    remainder: ScevExpr,
+pub(crate) struct Taken {
+    pub remainder: ScevExpr,
     /// What the remainder is less than, if that is a number.
-    below: Option<i128>,
-    by: i64,
-    rest: Vec<ScevExpr>,
+    pub below: Option<i128>,
+    pub by: i64,
+    pub rest: Vec<ScevExpr>,
 }
 
 impl Builder<'_> {
@@ -132,7 +130,7 @@ impl Builder<'_> {
     }
 
     /// What a sum takes from a number that may be any. The rest has fewer quotients.
-    fn taken_terms(&mut self, e: &ScevExpr) -> Option<Taken> {
+    pub fn taken_terms(&mut self, e: &ScevExpr) -> Option<Taken> {
         let ScevKind::Add(ops) = &e.kind else { return None };
         let found = self.remainder(ops)?;
         let (mut rest, integers): (Vec<ScevExpr>, Vec<ScevExpr>) =
@@ -149,7 +147,7 @@ impl Builder<'_> {
     }
 
     /// The parameter for the remainder.
-    fn taken_param(&mut self, found: &Taken) -> Result<usize, Stop> {
+    pub fn taken_param(&mut self, found: &Taken) -> Result<usize, Stop> {
         let parameter = self.param(&found.remainder)?;
         if let Some(n) = found.below {
             self.within(parameter, 0, n - 1)?;
@@ -157,24 +155,7 @@ impl Builder<'_> {
         Ok(parameter)
     }
 
-    /// A sum with such a remainder.
-    pub fn sum_with_taken(&mut self, e: &ScevExpr, place: &Place) -> Result<Option<Affine>, Stop> {
-        let Some(found) = self.taken_terms(e) else { return Ok(None) };
-        let zero = |o: &ScevExpr| matches!(o.kind, ScevKind::Constant(0));
-        let fits = || found.below.is_some_and(|n| n <= 1 << (e.bits - 1));
-        let exact = found.by == 1
-            && found.rest.iter().all(zero)
-            && (found.remainder.bits == e.bits || e.bits > 1 && fits());
-        let parameter = self.taken_param(&found)?;
-        let parameter = self.param_aff(parameter, place.space()?)?;
-        let mut sum = self.given.scale(parameter, i128::from(found.by))?;
-        for o in &found.rest {
-            sum = sum.add(self.congruent(o, place)?.pwa)?;
-        }
-        Ok(Some(Affine { pwa: sum, exact }))
-    }
-
-    /// The same as a polynomial, and what is left of the sum.
+    /// A sum with such a remainder as a polynomial, and what is left of the sum.
     pub fn polynomial_taken(&mut self, e: &ScevExpr) -> Result<Option<(Polynomial, Vec<ScevExpr>)>, Stop> {
         let Some(found) = self.taken_terms(e) else { return Ok(None) };
         let parameter = Polynomial::param(self.taken_param(&found)?);

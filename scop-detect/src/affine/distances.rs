@@ -9,7 +9,7 @@
 //! Then the difference is that of the polynomials.
 
 use crate::affine::loop_ends::Below;
-use crate::affine::scev_affine::never_wraps;
+use crate::affine::wraps::never_wraps;
 use crate::base::builder::Builder;
 use crate::base::fail::Stop;
 use crate::base::ir::{Block, Pred};

@@ -1,7 +1,7 @@
 //! Expressions as polynomials of parameters and counters, and affine functions as such.
 
 use crate::affine::remainders::is_remainder;
-use crate::affine::scev_affine::never_wraps;
+use crate::affine::wraps::never_wraps;
 use crate::base::builder::Builder;
 use crate::base::fail::Stop;
 use crate::base::found::KnownSize;

@@ -13,7 +13,7 @@
 //! **Invariant.** The cases cover the domain whatever the parameters, but for such a first place or length,
 //! or there are none: a remainder such as `i % n` for any `i` would need a condition that rarely holds.
 
-use crate::affine::scev_affine::Affine;
+use crate::affine::arithmetic::Affine;
 use crate::base::builder::{Builder, Given};
 use crate::base::fail::Stop;
 use crate::base::found::Uncovered;

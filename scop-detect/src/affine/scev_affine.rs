@@ -12,54 +12,23 @@
 //! **Example.** `zext i32 n to i64` in the domain `[n] -> { [i] : 0 <= i < n }` is `n` without an assumption:
 //! the domain has no point where `n < 0`. Outside the loop the assumption `n >= 0` would be recorded.
 
+use crate::affine::arithmetic::Affine;
 use crate::base::addresses::is_address;
-use crate::base::builder::{Builder, Given};
+use crate::base::builder::Builder;
 use crate::base::fail::Stop;
-use crate::base::ir::{self, Op, comes_back};
+use crate::base::found::Multiple;
+use crate::base::ir::{self, Op};
 use crate::base::naming::power_of;
 use crate::base::place::Place;
-use isl::{Aff, DimType, LocalSpace, PwAff, Set, Val};
+use isl::{DimType, PwAff, Val};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{LoopId, ScevExpr, ScevKind};
 use pollyrs_scop::AssumptionKind;
 
-/// An affine function; `exact` if it is the signed value and not only congruent to it.
-pub(crate) struct Affine {
-    pub pwa: PwAff,
-    pub exact: bool,
-}
-
 /// Functions with more pieces make every later step expensive; none of interest has them.
 const MAX_PIECES: u32 = 24;
 
-/// Said of a variable that is no counter, such as `m` of `if (c) out[m++] = x`.
-const TAKEN_OVER: &str = ", which each iteration takes over from the one before";
-
 impl Builder<'_> {
-    fn blocked<T>(&self, e: &ScevExpr) -> Result<T, Stop> {
-        let culprit = self.given.culprit(e).unwrap_or_else(|| e.clone());
-        let mut text = self.describe(&culprit);
-        if let ScevKind::Unknown(v) = &culprit.kind
-            && ir::opcode(*v) == Some(ir::Op::LLVMPHI)
-            && comes_back(*v)
-            && self.user_name(*v, 4).is_some()
-        {
-            text.push_str(TAKEN_OVER);
-        }
-        Err(Stop::Blocker(text))
-    }
-
-    pub fn constant(&self, v: i128, place: &Place) -> Result<PwAff, Stop> {
-        let v = i64::try_from(v).map_err(|_| Stop::Blocker(v.to_string()))?;
-        Ok(PwAff::constant_on(place.space()?, v)?)
-    }
-
-    /// Dimension `dim` of the place.
-    pub fn dim(&self, dim: usize, place: &Place) -> Result<PwAff, Stop> {
-        let ls = LocalSpace::from_space(place.space()?)?;
-        Ok(PwAff::from_aff(Aff::var_on_domain(ls, DimType::Set, dim as u32)?)?)
-    }
-
     /// The value modulo 2^bits.
     pub fn congruent(&mut self, e: &ScevExpr, place: &Place) -> Result<Affine, Stop> {
         let r = self.congruent_unchecked(e, place)?;
@@ -162,6 +131,39 @@ impl Builder<'_> {
         Ok(Affine { pwa: sum, exact })
     }
 
+    /// A sum with distances of addresses, modulo 2^64.
+    fn sum_with_spans(&mut self, e: &ScevExpr, place: &Place) -> Result<Option<Affine>, Stop> {
+        let ScevKind::Add(ops) = &e.kind else { return Ok(None) };
+        let Some(spanned) = self.given.spanned(ops) else { return Ok(None) };
+        let mut sum = self.constant(0, place)?;
+        for (times, distance) in &spanned.distances {
+            let Multiple { param, times: by, constant } = self.span(distance)?;
+            let size = self.given.scale(self.param_aff(param, place.space()?)?, times * i128::from(by))?;
+            sum = sum.add(size)?.add(self.constant(times * i128::from(constant), place)?)?;
+        }
+        for o in &spanned.rest {
+            sum = sum.add(self.congruent(o, place)?.pwa)?;
+        }
+        Ok(Some(Affine { pwa: sum, exact: false }))
+    }
+
+    /// A sum with the remainder of a number that may be any ([`crate::affine::any_numbers`]).
+    fn sum_with_taken(&mut self, e: &ScevExpr, place: &Place) -> Result<Option<Affine>, Stop> {
+        let Some(found) = self.taken_terms(e) else { return Ok(None) };
+        let zero = |o: &ScevExpr| matches!(o.kind, ScevKind::Constant(0));
+        let fits = || found.below.is_some_and(|n| n <= 1 << (e.bits - 1));
+        let exact = found.by == 1
+            && found.rest.iter().all(zero)
+            && (found.remainder.bits == e.bits || e.bits > 1 && fits());
+        let parameter = self.taken_param(&found)?;
+        let parameter = self.param_aff(parameter, place.space()?)?;
+        let mut sum = self.given.scale(parameter, i128::from(found.by))?;
+        for o in &found.rest {
+            sum = sum.add(self.congruent(o, place)?.pwa)?;
+        }
+        Ok(Some(Affine { pwa: sum, exact }))
+    }
+
     fn product(&mut self, ops: &[ScevExpr], e: &ScevExpr, place: &Place) -> Result<Affine, Stop> {
         let mut factor: i128 = 1;
         let mut rest = Vec::new();
@@ -185,18 +187,6 @@ impl Builder<'_> {
         };
         let x = self.congruent(one, place)?;
         Ok(Affine { pwa: self.given.scale(x.pwa, factor)?, exact: e.nsw && x.exact })
-    }
-
-    fn blocked_product<T>(&self, e: &ScevExpr) -> Result<T, Stop> {
-        match self.given.culprit(e) {
-            Some(c) => Err(Stop::Blocker(self.describe(&c))),
-            None => Err(Stop::Blocker(format!("the product {}", self.describe(e)))),
-        }
-    }
-
-    fn param_value(&mut self, e: &ScevExpr, place: &Place) -> Result<Affine, Stop> {
-        let i = self.param(e)?;
-        Ok(Affine { pwa: self.param_aff(i, place.space()?)?, exact: true })
     }
 
     fn fold(
@@ -248,69 +238,6 @@ impl Builder<'_> {
             return Ok(Affine { pwa, exact: exact && start.exact });
         }
         self.param_value(e, place)
-    }
-
-    /// For a loop around the region: a parameter and an offset with `iteration = parameter - offset`.
-    pub fn outer_counter(&mut self, l: LoopId) -> Option<(usize, i64)> {
-        if let Some(known) = self.outer_counters.get(&l) {
-            return *known;
-        }
-        let header = self.given.an.loops().get(l.0)?.header;
-        let phis = ir::instructions(header).into_iter().take_while(|i| ir::opcode(*i) == Some(Op::LLVMPHI));
-        let mut found = None;
-        for phi in phis.filter(|p| ir::int_bits(*p).is_some_and(|b| (32..=64).contains(&b))) {
-            let e = self.given.an.scev(phi, Some(l));
-            let ScevKind::AddRec { loop_id, operands } = &e.kind else { continue };
-            let [ScevKind::Constant(start), ScevKind::Constant(1)] =
-                operands.iter().map(|o| o.kind.clone()).collect::<Vec<_>>()[..]
-            else {
-                continue;
-            };
-            // A counter that may wrap counts iterations no longer; 64 bits never come around.
-            if *loop_id == l
-                && (e.nsw || e.bits == 64)
-                && i64::try_from(start).is_ok_and(|s| s.abs() < 1 << 30)
-            {
-                found = self.param(&e).ok().map(|p| (p, start as i64));
-                break;
-            }
-        }
-        if let Some((p, start)) = found {
-            self.at_least(p, start).ok()?;
-        }
-        self.outer_counters.insert(l, found);
-        found
-    }
-
-    /// The same for pointers that move with a loop around the region: where no counter of it starts from a
-    /// constant (it counts down, or from an argument), its iterations are counted.
-    pub fn outer_iteration(&mut self, l: LoopId) -> Option<(usize, i64)> {
-        if let Some(found) = self.outer_counter(l) {
-            return Some(found);
-        }
-        let p = self.param(&self.given.an.iteration(l)).ok()?;
-        self.at_least(p, 0).ok()?;
-        Some((p, 0))
-    }
-
-    /// What is known of a parameter.
-    pub fn within(&mut self, p: usize, least: i128, most: i128) -> Result<(), Stop> {
-        let (Ok(least), Ok(most)) = (i64::try_from(least), i64::try_from(most)) else { return Ok(()) };
-        let space = isl::Space::params_named(&self.given.ctx, [self.params[p].name.as_str()])?;
-        let range = Set::universe(space)?
-            .lower_bound_val(DimType::Param, 0, Val::int(&self.given.ctx, least)?)?
-            .upper_bound_val(DimType::Param, 0, Val::int(&self.given.ctx, most)?)?;
-        self.context = self.context.clone().intersect(range)?;
-        Ok(())
-    }
-
-    /// Notes that parameter `p` is never below `least`.
-    fn at_least(&mut self, p: usize, least: i64) -> isl::Result<()> {
-        let space = isl::Space::params_named(&self.given.ctx, [self.params[p].name.as_str()])?;
-        let known =
-            Set::universe(space)?.lower_bound_val(DimType::Param, 0, Val::int(&self.given.ctx, least)?)?;
-        self.context = self.context.clone().intersect(known)?;
-        Ok(())
     }
 
     /// An instruction that scalar evolution does not see through: signed division, remainders and masks by
@@ -410,27 +337,6 @@ impl Builder<'_> {
         Ok(a.pwa)
     }
 
-    /// Whether 64 bits hold every value of `p`: with all symbols within ±2^46, coefficients that sum up to
-    /// less than 2^15 and a constant below 2^61 leave it below 2^62.
-    fn is_small(&self, p: &PwAff) -> Result<bool, Stop> {
-        for (_, aff) in p.pieces()? {
-            let mut sum: i64 = 0;
-            for ty in [DimType::In, DimType::Param] {
-                for d in 0..aff.dim(ty)? {
-                    // A rational coefficient belongs to a rounded quotient, which is smaller than its
-                    // dividend.
-                    let c = aff.coefficient(ty, d as i32)?.abs()?.ceil()?.to_i64();
-                    sum = sum.saturating_add(c.unwrap_or(i64::MAX));
-                }
-            }
-            let constant = aff.constant()?.abs()?.ceil()?.to_i64();
-            if sum >= 1 << 15 || constant.is_none_or(|c| c >= 1 << 61) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
     /// The unsigned value, under the assumption that it is also the signed one; exactly the remainder for
     /// types that are no power of two wide (they come from masks).
     pub fn unsigned(&mut self, e: &ScevExpr, place: &Place) -> Result<PwAff, Stop> {
@@ -457,36 +363,9 @@ impl Builder<'_> {
     }
 }
 
-impl Given<'_> {
-    /// The part of a non-affine expression that is to blame.
-    fn culprit(&self, e: &ScevExpr) -> Option<ScevExpr> {
-        match &e.kind {
-            ScevKind::Unknown(v) if self.defined_inside(*v) => Some(e.clone()),
-            _ => e.operands().into_iter().find_map(|o| self.culprit(o)),
-        }
-    }
-
-    pub fn scale(&self, p: PwAff, by: i128) -> Result<PwAff, Stop> {
-        let by = i64::try_from(by).map_err(|_| Stop::Blocker(by.to_string()))?;
-        Ok(p.scale(Val::int(&self.ctx, by)?)?)
-    }
-}
-
 fn holds_pointer(e: &ScevExpr) -> bool {
     e.is_pointer
         || matches!(e.kind, ScevKind::PtrToInt(_))
         || is_address(e)
         || e.operands().into_iter().any(holds_pointer)
-}
-
-/// Whether flags prove that no part of the polynomial expression wraps as a signed number. A flag of the
-/// outermost operation alone says nothing about its operands. Conversions inside are checked on their own.
-pub(crate) fn never_wraps(e: &ScevExpr) -> bool {
-    match &e.kind {
-        ScevKind::Add(o) | ScevKind::Mul(o) | ScevKind::AddRec { operands: o, .. } => {
-            e.nsw && o.iter().all(never_wraps)
-        }
-        ScevKind::Truncate(_) => false,
-        _ => true,
-    }
 }

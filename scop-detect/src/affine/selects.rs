@@ -10,7 +10,7 @@
 //! **Invariant.** An arm may overflow or be poison where the other one is selected: each is looked at on its
 //! own part of the domain only.
 
-use crate::affine::scev_affine::Affine;
+use crate::affine::arithmetic::Affine;
 use crate::base::builder::{Builder, Given};
 use crate::base::fail::Stop;
 use crate::base::ir::{self, Op, Value};

@@ -12,7 +12,6 @@
 //! **Invariant.** That the distance is this multiple is computed by the host before a launch, from the
 //! addresses, in arithmetic whose overflow is checked.
 
-use crate::affine::scev_affine::Affine;
 use crate::base::addresses::{address_value, is_address};
 use crate::base::builder::{Builder, Given, scaled};
 use crate::base::fail::{Fail, Stop};
@@ -26,29 +25,13 @@ use pollyrs_llvm_shim::{ScevExpr, ScevHandle, ScevKind};
 use pollyrs_scop::{AssumptionKind, RejectReason};
 
 /// A sum as multiples of distances, and its other terms.
-struct Spanned {
-    distances: Vec<(i128, ScevExpr)>,
-    rest: Vec<ScevExpr>,
+pub(crate) struct Spanned {
+    pub distances: Vec<(i128, ScevExpr)>,
+    pub rest: Vec<ScevExpr>,
 }
 
 impl Builder<'_> {
-    /// A sum with distances of addresses, modulo 2^64.
-    pub fn sum_with_spans(&mut self, e: &ScevExpr, place: &Place) -> Result<Option<Affine>, Stop> {
-        let ScevKind::Add(ops) = &e.kind else { return Ok(None) };
-        let Some(spanned) = self.given.spanned(ops) else { return Ok(None) };
-        let mut sum = self.constant(0, place)?;
-        for (times, distance) in &spanned.distances {
-            let Multiple { param, times: by, constant } = self.span(distance)?;
-            let size = self.given.scale(self.param_aff(param, place.space()?)?, times * i128::from(by))?;
-            sum = sum.add(size)?.add(self.constant(times * i128::from(constant), place)?)?;
-        }
-        for o in &spanned.rest {
-            sum = sum.add(self.congruent(o, place)?.pwa)?;
-        }
-        Ok(Some(Affine { pwa: sum, exact: false }))
-    }
-
-    /// The same as a polynomial, and what is left of the sum.
+    /// A sum with distances of addresses, modulo 2^64, as a polynomial, and what is left of the sum.
     pub fn polynomial_of_spans(
         &mut self,
         ops: &[ScevExpr],
@@ -86,7 +69,7 @@ impl Builder<'_> {
     }
 
     /// The parameter that the distance of two addresses is a multiple of.
-    fn span(&mut self, distance: &ScevExpr) -> Result<Multiple, Stop> {
+    pub fn span(&mut self, distance: &ScevExpr) -> Result<Multiple, Stop> {
         if let Some(found) = self.found.spans.get(&distance.handle).copied() {
             // What was assumed since then may have been taken back.
             self.assume_multiple(distance, found)?;
@@ -155,7 +138,7 @@ impl Given<'_> {
     }
 
     /// The terms of a sum that are distances of addresses. `None` where there are none.
-    fn spanned(&self, ops: &[ScevExpr]) -> Option<Spanned> {
+    pub fn spanned(&self, ops: &[ScevExpr]) -> Option<Spanned> {
         let mut rest = Vec::new();
         let mut addresses: Vec<(i128, &ScevExpr)> = Vec::new();
         for o in ops {

@@ -20,7 +20,7 @@ use isl::{DimType, PwAff, Set, Space};
 use pollyrs_delinearize::{Known, Residue};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{Analyses, LoopId, ScevExpr, ScevHandle, ScevKind};
-use pollyrs_scop::{ArrayId, Assumption, AssumptionKind, ProductRange};
+use pollyrs_scop::{ArrayId, Assumption, AssumptionKind, ProductRange, RejectReason};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -282,6 +282,18 @@ impl<'a> Builder<'a> {
         Ok(set)
     }
 
+    /// The parameters that `set` depends on.
+    pub fn involved(&self, set: &Set) -> isl::Result<Vec<usize>> {
+        let mut all = Vec::new();
+        for (i, p) in self.params.iter().enumerate() {
+            let at = set.find_dim_by_id(DimType::Param, &isl::Id::new(&self.given.ctx, &p.name)?)?;
+            if at >= 0 && set.involves_dims(DimType::Param, at as u32, 1)? {
+                all.push(i);
+            }
+        }
+        Ok(all)
+    }
+
     /// Records a condition on the parameters.
     pub fn assume_params(
         &mut self,
@@ -304,6 +316,18 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
+    /// Records a condition that must hold for the model, as an assumption of kind `kind`.
+    pub fn require(
+        &mut self,
+        kind: AssumptionKind,
+        good: Set,
+        at: Value,
+        note: &str,
+        why: RejectReason,
+    ) -> Result<(), Fail> {
+        self.assume_params(kind, good, Some(at), note).map_err(|s| s.fail(at, |_| why))
+    }
+
     /// Runs `f`; a blocker leaves no trace and needs no new assumption.
     pub fn strictly<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T, Stop>) -> Result<T, Stop> {
         let outer = std::mem::replace(&mut self.mode.strict, true);
@@ -318,6 +342,12 @@ impl Given<'_> {
     pub fn before_region(&self, inst: Option<Value>) -> isl::Result<Place> {
         let domain = Set::universe(Space::unit(&self.ctx)?)?.from_params()?;
         Ok(Place::new(Vec::new(), domain, inst))
+    }
+
+    /// The loop in whose iterations operands of `v` are asked for: the innermost of the place, or what lies
+    /// around the region. (Without a loop, scalar evolution would give their values after all loops.)
+    pub fn scope(&self, v: Value, place: &Place) -> Option<LoopId> {
+        place.loops.last().copied().or_else(|| ir::parent(v).and_then(|b| self.an.innermost_loop(b)))
     }
 
     pub fn contains(&self, b: Block) -> bool {

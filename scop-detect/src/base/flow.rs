@@ -1,11 +1,13 @@
 //! When the blocks of a region are executed: domains of blocks, entries of loops, and parts that are executed
 //! as a whole.
 
+use crate::base::fail::Fail;
 use crate::base::ir::{self, Block, Value};
 use crate::base::place::Place;
 use isl::{DimType, PwAff, Set};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::LoopId;
+use pollyrs_scop::RejectReason;
 use std::collections::BTreeMap;
 
 /// What is known of control flow in the region.
@@ -62,6 +64,22 @@ impl Subregion {
 }
 
 impl Flow {
+    /// Where something is evaluated in a block.
+    pub fn place(&self, b: Block, inst: Option<Value>) -> Result<Place, Fail> {
+        let missing = || Fail::new(RejectReason::ControlFlow, b);
+        let loops = self.loops.get(&b).ok_or_else(missing)?.clone();
+        Ok(Place::new(loops, self.domains.get(&b).ok_or_else(missing)?.clone(), inst))
+    }
+
+    /// Where an instruction runs, at most.
+    pub fn place_of(&self, v: Value) -> Option<Place> {
+        let block = ir::parent(v)?;
+        match self.within.get(&block) {
+            Some(k) => self.subregions[*k].place(v),
+            None => self.place(block, Some(v)).ok(),
+        }
+    }
+
     /// The subregion from which an edge comes.
     pub fn subregion_edge(&self, from: Block, to: Block) -> Option<usize> {
         let own = |s: &Subregion| s.branches && s.head == from && s.exit == to;

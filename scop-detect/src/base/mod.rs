@@ -8,6 +8,7 @@ pub(crate) mod detection;
 pub(crate) mod fail;
 pub(crate) mod flow;
 pub(crate) mod found;
+pub(crate) mod halves;
 pub(crate) mod instructions;
 pub(crate) mod invariant_loads;
 pub(crate) mod ir;

@@ -20,7 +20,7 @@ use crate::base::fail::{Fail, block_location, loc};
 use crate::base::instructions::terminator_reason;
 use crate::base::ir::{self, Block, Op};
 use crate::base::region::Candidate;
-use crate::memory::accesses::OUTER_POINTER;
+use crate::memory::raw::OUTER_POINTER;
 use pollyrs_llvm_shim::{Analyses, LoopData, LoopId};
 use pollyrs_scop::{RejectReason, Rejection};
 use std::collections::BTreeSet;

@@ -19,7 +19,7 @@ use crate::base::place::Place;
 use isl::{DimType, PwAff, Set, Space};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{LoopId, ScevExpr, ScevKind};
-use pollyrs_scop::{AssumptionKind, RejectReason};
+use pollyrs_scop::RejectReason;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Domains of more pieces than this are given up.
@@ -73,12 +73,6 @@ impl Builder<'_> {
         }
         flow.domains.insert(b, d);
         Ok(())
-    }
-
-    pub fn place(&self, flow: &Flow, b: Block, inst: Option<Value>) -> Result<Place, Fail> {
-        let missing = || Fail::new(RejectReason::ControlFlow, b);
-        let loops = flow.loops.get(&b).ok_or_else(missing)?.clone();
-        Ok(Place::new(loops, flow.domains.get(&b).ok_or_else(missing)?.clone(), inst))
     }
 
     fn block_domain(&mut self, flow: &mut Flow, b: Block) -> Result<Set, Fail> {
@@ -242,7 +236,7 @@ impl Builder<'_> {
             }
             return Ok(());
         }
-        let place = self.place(flow, b, Some(t))?;
+        let place = flow.place(b, Some(t))?;
         let taken = self
             .condition(cond, &place)
             .map_err(|s| s.fail(t, |blocker| RejectReason::Condition { blocker }))?;
@@ -300,30 +294,6 @@ impl Builder<'_> {
             }
         }
         Ok(())
-    }
-
-    /// The parameters that `set` depends on.
-    pub fn involved(&self, set: &Set) -> isl::Result<Vec<usize>> {
-        let mut all = Vec::new();
-        for (i, p) in self.params.iter().enumerate() {
-            let at = set.find_dim_by_id(DimType::Param, &isl::Id::new(&self.given.ctx, &p.name)?)?;
-            if at >= 0 && set.involves_dims(DimType::Param, at as u32, 1)? {
-                all.push(i);
-            }
-        }
-        Ok(all)
-    }
-
-    /// Records a condition that must hold for the model, as an assumption of kind `kind`.
-    pub fn require(
-        &mut self,
-        kind: AssumptionKind,
-        good: Set,
-        at: Value,
-        note: &str,
-        why: RejectReason,
-    ) -> Result<(), Fail> {
-        self.assume_params(kind, good, Some(at), note).map_err(|s| s.fail(at, |_| why))
     }
 }
 

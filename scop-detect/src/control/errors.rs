@@ -44,7 +44,7 @@ impl Builder<'_> {
     /// Assumes the checks of a block.
     pub fn checks(&mut self, flow: &Flow, b: Block) -> Result<(), Fail> {
         for call in ir::instructions(b).into_iter().filter(|v| is_check(*v)) {
-            let place = self.place(flow, b, Some(call))?;
+            let place = flow.place(b, Some(call))?;
             self.check_or_report(call, &place)?;
         }
         Ok(())

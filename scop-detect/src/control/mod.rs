@@ -1,7 +1,6 @@
 //! Regions to try, and the control flow in them: domains, subregions, errors.
 
 pub(crate) mod candidates;
-pub(crate) mod conditions;
 pub(crate) mod domains;
 pub(crate) mod errors;
 pub(crate) mod subregions;

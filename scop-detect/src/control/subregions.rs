@@ -131,7 +131,7 @@ impl Builder<'_> {
     /// Fills in `places`.
     fn reach(&mut self, flow: &Flow, s: &mut Subregion) -> Result<(), Fail> {
         let around = flow.loops[&s.head].clone();
-        let start = self.place(flow, s.head, None)?;
+        let start = flow.place(s.head, None)?;
         for b in s.blocks.clone() {
             let headed = self.given.an.innermost_loop(b).filter(|l| self.given.an.loops()[l.0].header == b);
             // The bounded loops around the block, without its own.

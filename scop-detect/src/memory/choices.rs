@@ -225,7 +225,7 @@ impl Builder<'_> {
             }
             let choice = match ir::opcode(x) {
                 Some(Op::LLVMPHI) if self.given.defined_inside(x) => {
-                    let Some(own) = self.place_of(flow, x) else { return Ok(None) };
+                    let Some(own) = flow.place_of(x) else { return Ok(None) };
                     let scev =
                         self.given.an.scev(x, ir::parent(x).and_then(|b| self.given.an.innermost_loop(b)));
                     if x != v && self.affine(&scev, &own)?.is_some() {
@@ -268,7 +268,7 @@ impl Builder<'_> {
         for x in sources {
             let (own, scope) = match self.given.defined_inside(x) {
                 true => {
-                    let Some(own) = self.place_of(flow, x) else { return Ok(None) };
+                    let Some(own) = flow.place_of(x) else { return Ok(None) };
                     (own, ir::parent(x).and_then(|b| self.given.an.innermost_loop(b)))
                 }
                 false => (self.given.before_region(None)?, None),

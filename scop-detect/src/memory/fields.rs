@@ -17,7 +17,7 @@
 
 use crate::base::builder::{Builder, Found};
 use crate::base::ir::{self, Op, Value};
-use crate::memory::accesses::Raw;
+use crate::memory::raw::Raw;
 use pollyrs_delinearize::{Residue, Symbol};
 use pollyrs_isl as isl;
 use std::collections::BTreeMap;

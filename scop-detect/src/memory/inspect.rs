@@ -24,7 +24,7 @@ use crate::base::flow::Flow;
 use crate::base::found::{Draft, Inspected, ParamEntry, WIDE_BOUND};
 use crate::base::ir::{self, Op, Value};
 use crate::base::place::Place;
-use crate::memory::accesses::base_of;
+use crate::memory::raw::base_of;
 use isl::{DimType, Set};
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, AccessValue, Array, ArrayId, AssumptionKind, RejectReason};
@@ -86,7 +86,7 @@ impl Builder<'_> {
         {
             return Ok(None);
         }
-        let (Ok(base), Some(place)) = (base_of(self, load), self.place_of(flow, load)) else {
+        let (Ok(base), Some(place)) = (base_of(self, load), flow.place_of(load)) else {
             return Ok(None);
         };
         // A load that chooses its own element is never known before.

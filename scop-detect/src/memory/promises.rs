@@ -16,7 +16,7 @@
 use crate::base::builder::Builder;
 use crate::base::fail::Fail;
 use crate::base::found::Draft;
-use crate::memory::scatters::instruction;
+use crate::memory::subscripts::instruction;
 use isl::DimType;
 use pollyrs_isl as isl;
 use pollyrs_scop::{ArrayId, UpdateOp, outermost_counter};

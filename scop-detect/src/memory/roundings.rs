@@ -21,8 +21,8 @@ use crate::base::flow::Flow;
 use crate::base::found::{Draft, FoundTerm, Rounded, WIDE_BOUND};
 use crate::base::ir::{self, Op, RealPred, Value};
 use crate::base::place::Place;
-use crate::memory::accesses::base_of;
 use crate::memory::choices::is_bounded;
+use crate::memory::raw::base_of;
 use isl::{PwAff, Set};
 use pollyrs_isl as isl;
 use pollyrs_scop::*;
@@ -334,7 +334,7 @@ impl Builder<'_> {
     /// An integer as a number.
     fn count(&mut self, flow: &Flow, v: Value, signed: bool) -> Result<Option<TermKind>, Fail> {
         let x = ir::operand(v, 0);
-        let (Some(bits), Some(place)) = (ir::int_bits(x).filter(|b| *b <= 64), self.place_of(flow, v)) else {
+        let (Some(bits), Some(place)) = (ir::int_bits(x).filter(|b| *b <= 64), flow.place_of(v)) else {
             return Ok(None);
         };
         let scev = self.given.an.scev(x, ir::parent(v).and_then(|b| self.given.an.innermost_loop(b)));
@@ -362,7 +362,7 @@ impl Builder<'_> {
 
     /// Whether the host can look at all numbers that a load may load.
     fn loads_number(&mut self, flow: &Flow, load: Value) -> Result<bool, Fail> {
-        let (Ok(base), Some(place)) = (base_of(self, load), self.place_of(flow, load)) else {
+        let (Ok(base), Some(place)) = (base_of(self, load), flow.place_of(load)) else {
             return Ok(false);
         };
         if !ir::is_simple_access(load) {

@@ -19,18 +19,10 @@ use crate::base::builder::{Builder, Found};
 use crate::base::fail::Fail;
 use crate::base::found::Draft;
 use crate::base::ir::{self, Op, Value};
-use crate::base::place::Place;
+use crate::memory::subscripts::{Subscripts, instruction};
 use isl::{DimType, Map, PwAff};
 use pollyrs_isl as isl;
-use pollyrs_scop::{Access, AccessKind, AccessValue, Array, ArrayId};
-
-/// The subscripts of an access, over the iteration and the values that choose its element.
-pub(crate) struct Subscripts {
-    pub draft: usize,
-    pub instruction: Value,
-    pub place: Place,
-    pub subs: Vec<PwAff>,
-}
+use pollyrs_scop::{AccessKind, Array, ArrayId};
 
 /// What the accesses of an array have in common.
 struct Key {
@@ -153,13 +145,6 @@ impl Found {
         }
         let name = format!("{}_place", array.name);
         Ok(Some(place.set_tuple_name(DimType::In, &s.name)?.set_tuple_name(DimType::Out, &name)?.coalesce()?))
-    }
-}
-
-pub(crate) fn instruction(a: &Access) -> Option<Value> {
-    match a.value {
-        AccessValue::Instruction(v) => Some(ir::value(v)),
-        _ => None,
     }
 }
 

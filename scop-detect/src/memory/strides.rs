@@ -20,7 +20,7 @@
 
 use crate::base::builder::{Builder, has_division};
 use crate::base::fail::{Fail, Stop};
-use crate::memory::accesses::Raw;
+use crate::memory::raw::Raw;
 use isl::PwAff;
 use pollyrs_delinearize::{Monomial, Polynomial, Shape, Symbol};
 use pollyrs_isl as isl;

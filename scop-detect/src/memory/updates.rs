@@ -19,7 +19,7 @@ use crate::base::fail::Fail;
 use crate::base::flow::Flow;
 use crate::base::found::{Draft, FoundUpdate};
 use crate::base::ir::{self, Block, Op, Value, flags, handle, identity};
-use crate::memory::accesses::base_of;
+use crate::memory::raw::base_of;
 use inkwell::llvm_sys::LLVMFastMathAllowReassoc;
 use pollyrs_scop::{AccessKind, AccessValue, Array, ArrayId, ElemType, RejectReason, Update, UpdateOp};
 use std::collections::BTreeSet;
@@ -97,7 +97,7 @@ impl Builder<'_> {
     /// one of a list.
     pub fn not_apart(&mut self, flow: &Flow, store: Value) -> Fail {
         self.found.data_subscripts.remove(&store);
-        let (base, place) = match (base_of(self, store), self.place_of(flow, store)) {
+        let (base, place) = match (base_of(self, store), flow.place_of(store)) {
             (Ok(base), Some(place)) => (base, place),
             (Err(fail), _) => return fail,
             _ => return Fail::at(RejectReason::ControlFlow, store),

@@ -19,7 +19,7 @@ use crate::base::instructions::{check_effects, is_ignored};
 use crate::base::ir::{self, Block, Op, Value};
 use crate::base::place::Place;
 use crate::base::scalars::{Cell, CellKind};
-use crate::memory::accesses::base_of;
+use crate::memory::raw::base_of;
 use isl::Set;
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{LoopId, ScevExpr};
@@ -127,7 +127,7 @@ impl Builder<'_> {
         }
         for v in stores {
             let block = ir::parent(v).unwrap_or(self.given.region.entry);
-            let place = self.place(flow, block, Some(v))?;
+            let place = flow.place(block, Some(v))?;
             let mut e = new_effect(block, self.given.cfg.position(v).1, Out::Store(v), &place, true);
             self.read_count(flow, &mut fx, &mut e, v)?;
             for o in [ir::operand(v, 0)].into_iter().chain(self.found.subscript_values(v)) {
@@ -140,7 +140,7 @@ impl Builder<'_> {
                 if !self.found.reported.contains(&v) {
                     continue;
                 }
-                let place = self.place(flow, *b, Some(v))?;
+                let place = flow.place(*b, Some(v))?;
                 let mut e = new_effect(*b, self.given.cfg.position(v).1, Out::Store(v), &place, true);
                 e.tree.insert(self.given.cfg.position(v), v);
                 self.resolve(flow, &mut fx, &mut e, ir::operand(v, 0))?;
@@ -303,7 +303,7 @@ impl Builder<'_> {
             return Ok(());
         }
         if cell.kind == CellKind::Scalar {
-            let place = self.place(flow, block, Some(cell.value))?;
+            let place = flow.place(block, Some(cell.value))?;
             let whole = cell.loops.len() == place.loops.len();
             let place = Place { domain: self.last_of(&place.domain, cell.loops.len())?, ..place };
             let phi = ir::opcode(cell.value) == Some(Op::LLVMPHI);
@@ -342,7 +342,7 @@ impl Builder<'_> {
                 }
                 continue;
             }
-            let place = self.place(flow, from, ir::terminator(from))?;
+            let place = flow.place(from, ir::terminator(from))?;
             let back = headed.is_some_and(|l| self.given.an.loops()[l.0].blocks.contains(&from));
             let domain = if back { place.domain.clone() } else { self.taken(flow, from, block)? };
             let whole = back || domain.is_equal(&place.domain)?;
@@ -369,7 +369,7 @@ impl Builder<'_> {
             return Ok(fx.effects.remove(at));
         }
         let s = &flow.subregions[k];
-        let place = self.place(flow, s.head, None)?;
+        let place = flow.place(s.head, None)?;
         let at = ir::terminator(s.head).map_or(0, |t| self.given.cfg.position(t).1);
         let mut e = new_effect(s.head, at, Out::Subregion(k), &place, true);
         let conditions = s.head_condition().into_iter();

@@ -17,7 +17,7 @@ use crate::base::fail::Fail;
 use crate::base::instructions::{inputs, is_expensive};
 use crate::base::ir::{self, Op, Value};
 use crate::base::scalars::CellKind;
-use crate::memory::accesses::base_of;
+use crate::memory::raw::base_of;
 use crate::values::effects::{Effect, Effects, Out};
 use std::collections::BTreeSet;
 

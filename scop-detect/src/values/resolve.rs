@@ -8,7 +8,7 @@ use crate::base::instructions::{check_body, inputs, is_expensive};
 use crate::base::ir::{self, Block, Op, Value};
 use crate::base::place::Place;
 use crate::base::scalars::{CellKind, common};
-use crate::memory::accesses::base_of;
+use crate::memory::raw::base_of;
 use crate::values::effects::{Effect, Effects, Out};
 use isl::Set;
 use pollyrs_isl as isl;

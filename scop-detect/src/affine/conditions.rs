@@ -1,12 +1,12 @@
 //! Conditions of branches as sets of instances.
 
-use crate::base::builder::{Builder, Given};
+use crate::base::builder::Builder;
 use crate::base::fail::Stop;
 use crate::base::ir::{self, Op, Pred, Value};
 use crate::base::place::Place;
 use isl::{PwAff, Set, Val};
 use pollyrs_isl as isl;
-use pollyrs_llvm_shim::{LoopId, ScevExpr, ScevKind};
+use pollyrs_llvm_shim::{ScevExpr, ScevKind};
 
 impl Builder<'_> {
     /// The iterations of `place` in which the i1 value `c` is true.
@@ -238,13 +238,5 @@ impl Builder<'_> {
         let y = self.unsigned(large, place)?;
         let x = self.exact(small, place)?;
         Ok(less(x.clone(), y)?.intersect(x.ge_set(zero)?)?)
-    }
-}
-
-impl Given<'_> {
-    /// The loop in whose iterations operands of `v` are asked for: the innermost of the place, or what lies
-    /// around the region. (Without a loop, scalar evolution would give their values after all loops.)
-    pub fn scope(&self, v: Value, place: &Place) -> Option<LoopId> {
-        place.loops.last().copied().or_else(|| ir::parent(v).and_then(|b| self.an.innermost_loop(b)))
     }
 }
