@@ -5,6 +5,18 @@ use super::{Block, FUNCTION, Module, Type, Value, text_at};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::{LLVMLinkage, LLVMUnnamedAddr};
 
+impl Module {
+    /// A constant of this module alone, whose address does not matter.
+    pub fn add_private_constant(self, name: &str, init: Value) -> Value {
+        let variable = self.add_global(name, init.ty(), 0);
+        variable.set_initializer(init);
+        variable.set_constant(true);
+        variable.set_linkage(LLVMLinkage::LLVMPrivateLinkage);
+        variable.set_unnamed();
+        variable
+    }
+}
+
 /// Functions and global variables.
 impl Value {
     of! {

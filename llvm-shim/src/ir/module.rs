@@ -3,7 +3,6 @@
 use super::types::raw_types;
 use super::value::listed;
 use super::{Context, Type, Value, c, c_string, handle, take_message, text_at};
-use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::target::{
@@ -69,16 +68,6 @@ impl Module {
             let name = c_string(name);
             Value::new(LLVMAddGlobalInAddressSpace(self.raw(), ty.raw(), name.as_ptr(), space))
         }
-    }
-
-    /// A constant of this module alone, whose address does not matter.
-    pub fn add_private_constant(self, name: &str, init: Value) -> Value {
-        let variable = self.add_global(name, init.ty(), 0);
-        variable.set_initializer(init);
-        variable.set_constant(true);
-        variable.set_linkage(LLVMLinkage::LLVMPrivateLinkage);
-        variable.set_unnamed();
-        variable
     }
 
     /// What the front end calls it.

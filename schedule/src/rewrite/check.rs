@@ -17,7 +17,7 @@
 //! 6. *Regrouping.* A statement that is an update of a regroupable operation may have other iterators and
 //!    partial results: the module `regrouped`. One whose results are looked at on the way may be a running
 //!    total in parts: the module `scanned`. What an instance takes over from the one before may be handed on
-//!    in a cell: the module `carried`.
+//!    in a cell: the module `loop_carried`.
 //! 7. *Versions.* A statement may have become two, by its domain: the module `versions`.
 //! 8. *Overlap.* Every pair of arrays that must not overlap is still compared, with the memory of new arrays
 //!    in place of the old.
@@ -438,6 +438,7 @@ impl Check<'_> {
     }
 }
 
+mod instances;
 mod loop_carried;
 mod regrouped;
 mod scanned;
