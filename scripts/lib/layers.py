@@ -5,7 +5,8 @@
   layers.py CRATE     prints who uses whom
 
 `a < b c < d`: b and c may use a, but not each other; d may use all three. A file beside lib.rs is a folder of its own name. lib.rs, which only says what is
-public, and tests may use everything."""
+public, and tests may use everything. A call of a method uses the module that has it, where a type's methods stand in several modules: such calls need no import.
+Inside a folder, modules may need each other, but folders inside of it may not."""
 
 import pathlib
 import re
@@ -90,15 +91,67 @@ def crate_files(crate):
         if parts[-1] == "mod" or parts in (["lib"], ["main"]):
             parts.pop()
         files[tuple(parts)] = path.read_text(encoding="utf-8")
+    for module in list(files):
+        for test in re.finditer(r"#\[cfg\(test\)\]\s*(?:pub\s+)?mod\s+(\w+)\s*;", files.get(module, "")):
+            files = {v: text for v, text in files.items() if v[: len(module) + 1] != (*module, test[1])}
     return files
 
 
-def uses(files):
-    """By module, the modules whose names it takes."""
-    return names(files)[0]
+# Methods of types of std and isl: a call of one of these says nothing.
+COMMON = set("""add all and any at chain clamp clone constant contains copy count dim drain end extend fill find finish first fold get index insert is_empty iter join last
+    len load lock loops map max min name next not or parent pop position push read remove replace set size sort split start store sum swap take then union
+    value values with write""".split())
 
 
-def names(files):
+def methods(texts):
+    """By type, the modules of its methods that take self: {type: {method: {module, ...}}}."""
+    found = {}
+    for module, text in texts.items():
+        for impl in re.finditer(r"^impl\b(?:<[^{]*?>)?\s+(?:\w+::)*(\w+)[^{;]*\{", text, re.M):
+            if re.search(r"\bfor\b", impl[0]):
+                continue
+            for method in re.finditer(r"\bfn\s+(\w+)\s*(?:<[^(]*>)?\s*\(\s*(?:&\s*(?:'\w+\s+)?)?(?:mut\s+)?self\b", text[impl.start() : closing(text, impl.end() - 1)]):
+                found.setdefault(impl[1], {}).setdefault(method[1], set()).add(module)
+    return found
+
+
+def fields(texts):
+    """By type, the words of its fields."""
+    found = {}
+    for text in texts.values():
+        for item in re.finditer(r"\bstruct\s+(\w+)[^;{(]*\{", text):
+            found.setdefault(item[1], set()).update(re.findall(r"\b[A-Z]\w*", text[item.end() : closing(text, item.end() - 1)]))
+    return found
+
+
+def calls(texts, foreign):
+    """By module, the modules of the methods that it calls, of types whose methods stand in several modules; those of other crates have `foreign` names."""
+    of_types, inside = methods(texts), fields(texts)
+    homes = {}
+    for of_type in of_types.values():
+        for method, modules in of_type.items():
+            homes.setdefault(method, []).extend(modules)
+    graph = {module: set() for module in texts}
+    spread = {name: {m: homes[m][0] for m in of_type if len(homes[m]) == 1 and m not in COMMON | foreign}
+              for name, of_type in of_types.items() if len(set().union(*of_type.values())) > 1}
+    for module, text in texts.items():
+        # The types that it names, and those of their fields.
+        known, more = set(), set(re.findall(r"\b[A-Z]\w*", text))
+        while more:
+            known |= more
+            more = set().union(*(inside.get(name, set()) for name in more)) - known
+        called = set(re.findall(r"\.\s*(\w+)\s*(?:::<[^(]*>)?\(", text))
+        for name in known & set(spread):
+            graph[module] |= {home for method, home in spread[name].items() if method in called and home != module}
+    return graph
+
+
+def uses(files, foreign=frozenset()):
+    """By module, the modules whose names it takes, and those of the methods that it calls."""
+    return names(files, foreign)[0]
+
+
+def names(files, foreign=frozenset()):
     """By module, the modules whose names it takes, and these names with their modules."""
     texts = {module: without_tests(blank(text)) for module, text in files.items()}
     raw, public = {}, {}
@@ -127,6 +180,8 @@ def names(files):
         targets = {(resolve(path, texts, public), path[-1]) for path in found}
         taken[module] = {(t, name) for t, name in targets if t is not None and t != module}
         graph[module] = {t for t, _ in taken[module]}
+    for module, targets in calls(texts, foreign).items():
+        graph[module] |= targets
     return graph, taken
 
 
@@ -180,11 +235,11 @@ def circles(graph):
     return out
 
 
-def mistakes(name, files, order):
+def mistakes(name, files, order, foreign=frozenset()):
     """What is wrong in a crate, a line each."""
     proofs = PROOFS.get(name, {})
     rank = {folder: n for n, group in enumerate(order.split("<")) for folder in group.split()}
-    graph, taken = names(files)
+    graph, taken = names(files, foreign)
     found = []
     inner = {v for v in graph if v != ()}
     for folder in sorted({v[0] for v in inner} - set(rank)):
@@ -202,7 +257,8 @@ def mistakes(name, files, order):
             makers = [m for proof, makers in proofs.items() if is_of(v, proof) for m in makers]
             if w and any(is_of(w, m) for m in makers) and what[0].islower() and w[-1] != what:
                 found.append(f"{name}: {'/'.join(v)} proves, and takes {what} of {'/'.join(w)}")
-    # Circles between folders are against any order.
+    # Circles between folders of the crate are against any order.
+    found += folded(name, graph, [v[:-1] for v in inner if len(v) > 1])
     return found + too_large(name, {v: {w for w in graph[v] if w and w[0] == v[0]} for v in inner})
 
 
@@ -211,16 +267,30 @@ def is_of(module, path):
     return module[: path.count("/") + 1] == tuple(path.split("/"))
 
 
+def folded(name, graph, parents):
+    """Circles of what stands in these folders, with a folder among them, a line each."""
+    found = []
+    for parent in sorted(set(parents)):
+        depth = len(parent)
+        inside = [v for v in graph if v[:depth] == parent and len(v) > depth]
+        folders = {v[depth] for v in inside if len(v) > depth + 1}
+        targets = {v[depth]: set() for v in inside}
+        for v in inside:
+            targets[v[depth]] |= {w[depth] for w in graph[v] if w[:depth] == parent and len(w) > depth} - {v[depth]}
+        found += [f"{name}: folders need each other: {' '.join('/'.join((*parent, v)) for v in circle)}" for circle in circles(targets) if folders & set(circle)]
+    return found
+
+
 def too_large(name, graph):
     """Circles of too many modules, a line each."""
     return [f"{name}: {len(circle)} modules need each other: {' '.join('/'.join(v) for v in circle)}"
             for circle in circles(graph) if len(circle) > LARGEST_CIRCLE]
 
 
-def flat(name, files):
+def flat(name, files, foreign=frozenset()):
     """The same of a crate without an order."""
-    graph = uses(files)
-    return too_large(name, {v: {w for w in graph[v] if w} for v in graph if v})
+    graph = uses(files, foreign)
+    return folded(name, graph, [v[:-1] for v in graph if v]) + too_large(name, {v: {w for w in graph[v] if w} for v in graph if v})
 
 
 def trial():
@@ -230,7 +300,16 @@ def trial():
     many = {("d", f"m{i}"): f"use super::m{(i + 1) % 7}::M;" for i in range(7)}
     below = {("d", "u"): "mod m0; fn f() { m0::g() }", ("d", "u", "m0"): "use super::m1::M;"}
     below |= {("d", "u", f"m{i}"): f"use super::m{i + 1}::M;" for i in range(1, 5)} | {("d", "u", "m5"): "use super::f;"}
+    spread = {("a",): "pub struct A;", ("b",): "impl A {\nfn g(&self) {} }", ("d",): "impl A {\nfn h(&self) { self.g() } }"}
+    apart = {("d", "p"): "", ("d", "p", "x"): "use crate::d::q::Q;", ("d", "q"): "", ("d", "q", "y"): "use crate::d::p::P;", ("d", "r"): "use super::p::P;"}
     cases = [
+        (spread, "a < b < d", ""),
+        (spread, "a < d < b", "d uses b"),
+        (spread | {("a",): "pub struct A;\nfn f(a: &A) { a.g() }"}, "a < b < d", "a uses b"),
+        (spread | {("a",): "pub struct A; pub struct E { a: A }\nfn f() {}", ("b", "c"): "fn f(e: &E) { e.a.h() }"}, "a < b < d", "b/c uses d"),
+        (spread | {("b", "c"): "fn f(e: &Other) { e.h() }"}, "a < b < d", ""),
+        (apart, "a < b < d", "folders need each other: d/p d/q"),
+        (apart | {("d", "p", "x"): ""}, "a < b < d", ""),
         ({}, "a < b < d", ""),
         (below | {("d", "u", "m5"): ""}, "a < b < d", ""),
         (below, "a < b < d", "7 modules need each other"),
@@ -256,15 +335,26 @@ def trial():
             sys.exit(f"the trial of {order} with {change} found {found}, not {expected!r}")
 
 
+def foreign_methods(crates):
+    """By crate, the methods of all others."""
+    own = {}
+    for crate, files in crates.items():
+        found = methods({module: without_tests(blank(text)) for module, text in files.items()})
+        own[crate] = {method for of_type in found.values() for method in of_type}
+    return {crate: frozenset().union(*(own[other] for other in crates if other != crate)) for crate in crates}
+
+
 def main():
     """Checks, or prints."""
+    crates = {crate: crate_files(crate) for crate in [*ORDER, *FLAT]}
+    foreign = foreign_methods(crates)
     if sys.argv[1:]:
-        for module, targets in uses(crate_files(sys.argv[1])).items():
+        for module, targets in uses(crates[sys.argv[1]], foreign[sys.argv[1]]).items():
             print("/".join(module) or "lib.rs", "uses", " ".join("/".join(t) or "lib.rs" for t in sorted(targets)))
         return
     trial()
-    found = [line for crate, order in ORDER.items() for line in mistakes(crate, crate_files(crate), order)]
-    found += [line for crate in FLAT for line in flat(crate, crate_files(crate))]
+    found = [line for crate, order in ORDER.items() for line in mistakes(crate, crates[crate], order, foreign[crate])]
+    found += [line for crate in FLAT for line in flat(crate, crates[crate], foreign[crate])]
     if found:
         sys.exit("\n".join(found))
     print(f"the imports of {', '.join(ORDER)} follow the order; no circle of more than {LARGEST_CIRCLE} modules there or in {', '.join(FLAT)}")
