@@ -6,7 +6,7 @@
 Compiles each program plainly and with kernels, runs both, the latter on the emulated device with offloading forced, and compares the loops' lines of output. A loop is a function of a
 program. It is on the device if every innermost `for`, `while` or `do` of it (or, without any, each of its nests) ran there in all executions; in part if some did. The table says
 of each: nests called offloaded, executions on the device and on the host, whether the output is equal, and why the rest stays. "Says so, but never ran" are nests that are called offloaded and
-ran on the host alone. HOST names loops that are serial by what they compute. --record writes bench/results/21-hot-loops.json.
+ran on the host alone, for other reasons than the data that the remark names ("where no two elements of ... are equal"). HOST names loops that are serial by what they compute. --record writes bench/results/21-hot-loops.json.
 """
 
 import argparse
@@ -36,7 +36,7 @@ HEAD = {
     "rust": r"^\s*fn {}\b",
 }
 ALOOP = {"fortran": re.compile(r"^\s*do\b"), None: re.compile(r"\b(?:for|while)\b\s*(?:\(|\w+.* in |[({&]|\()|^\s*for\b|\bwhile \(")}
-CODE_LINE = re.compile(r"\(loop at (?:[^()]*?):(\d+)\)")
+CODE_LINE = re.compile(r"\(loop at ([^()]*?):(\d+)\)")
 
 
 def commands(program, folder):
@@ -108,13 +108,19 @@ def within(place, line):
     return place[0] <= line <= place[1]
 
 
+def line_of(remark, program):
+    """The line of the loop that a remark is about: the one that it names, if that is of the program."""
+    named = [int(line) for file, line in CODE_LINE.findall(remark["text"]) if pathlib.Path(file).name == program]
+    return (named or [remark["line"]])[0]
+
+
 def judge(name, place, inner, program, outputs, remarks, executions):
     """One row of the table."""
     lines = (FOLDER / program).read_text(encoding="utf-8").splitlines()
     # A function of a library that has a closure of this one in its name was made for it, and is at a line of the library.
     own = re.compile(rf"{len(name)}{name}(?![a-z_])")
     mine = [r for r in remarks if pathlib.Path(r.get("file") or "").name == program and within(place, r.get("line", 0)) or own.search(r.get("function") or "")]
-    offloaded = {r["text"].split(":")[0].removeprefix("offloaded ") for r in mine if r["code"] == "PRS001"}
+    offloaded = {r["text"].split(":")[0].removeprefix("offloaded "): r["text"] for r in mine if r["code"] == "PRS001"}
     # (Code of a library's template runs at a line of the library.)
     here = lambda e: pathlib.Path(e["at"].rpartition(":")[0]).name == program and within(place, int(e["at"].rpartition(":")[2] or 0))  # noqa: E731
     ran = [e for e in executions if here(e) or own.search(e["scop"]) or e["scop"].removesuffix(" (other version)") in offloaded]
@@ -130,21 +136,27 @@ def judge(name, place, inner, program, outputs, remarks, executions):
             if here(e):
                 start = int(e["at"].rpartition(":")[2])
                 covered.append((start, extent(lines, start)))
+    # What is inlined of a library ran at a line of its own, and is reported where it was called.
+    called = [r for r in mine if r["code"] == "PRS001" and r["text"].split(":")[0].removeprefix("offloaded ") in device and within(place, r.get("line", 0))]
+    covered += [(r["line"], extent(lines, r["line"])) for r in called if pathlib.Path(r.get("file") or "").name == program]
     missed = [r for r in mine if r["kind"] == "missed"]
-    said = [int((CODE_LINE.findall(m["text"]) or [m["line"]])[0]) for m in missed]
+    said = [line_of(m, program) for m in missed]
     # What a nest begins with may be one of several loops that are one nest: of those nothing is said.
     first = place[0] if any(own.search(scop) for scop in device) else min((c[0] for c in covered), default=place[1])
     left = [r for r in inner if not any(c[0] <= r[0] <= c[1] or r[0] <= c[0] <= r[1] for c in covered)]
     left = [r for r in left if r[0] < first or any(r[0] <= n <= r[1] or n <= r[0] <= extent(lines, n) for n in said)]
     if not inner:
-        left = [m for m in missed if not any(within(c, int((CODE_LINE.findall(m["text"]) or [m["line"]])[0])) for c in covered)]
+        left = [m for m in missed if not any(within(c, line_of(m, program)) for c in covered)]
     verdict = "host" if not device else "part" if left or host else "device"
     why = ""
     if verdict != "device":
         why = "; ".join(text for text, _ in reasons.most_common(2)) or "; ".join(dict.fromkeys(re.sub(r" \(loop at .*?\)", "", m["text"]) for m in missed[:2])) or "no remark"
     never = sorted({scop.removesuffix(" (other version)") for scop in host} - {scop for scop in device})
+    # What data decides is said of these.
+    decided = [n for n in never if re.search(r", where no (?:two|iteration)", offloaded.get(n, ""))]
     return {"loop": name, "program": program, "nests": len(offloaded), "device": sum(device.values()), "host": sum(host.values()),
-            "equal": outputs[0].get(name) == outputs[1].get(name), "verdict": verdict, "why": why, "never": [n for n in never if n in offloaded]}
+            "equal": outputs[0].get(name) == outputs[1].get(name), "verdict": verdict, "why": why,
+            "never": [n for n in never if n in offloaded and n not in decided], "decided": decided}
 
 
 def record(rows, summary):
@@ -184,11 +196,12 @@ def main():
     for r in rows:
         print(f"{r['loop']:22} {r['program']:12} {r['nests']:5} {r['device']:6} {r['host']:5} {'yes' if r['equal'] else 'NO':5} {r['verdict']:7} {r['why'][:170]}")
     verdicts = collections.Counter(r["verdict"] for r in rows)
-    never = [n for r in rows for n in r["never"]]
+    never, decided = ([n for r in rows for n in r[kind]] for kind in ("never", "decided"))
     wanted = [r for r in rows if r["loop"] not in HOST]
     good = sum(r["verdict"] == "device" for r in wanted)
     summary = f"{good} of {len(wanted)} on the device, {verdicts['part']} in part"
-    print(f"{summary} ({100 * good / max(1, len(wanted)):.0f}%); {sum(not r['equal'] for r in rows)} outputs differ; says so, but never ran: {', '.join(never) or 'none'}")
+    print(f"{summary} ({100 * good / max(1, len(wanted)):.0f}%); {sum(not r['equal'] for r in rows)} outputs differ; says so, but never ran: {', '.join(never) or 'none'}; "
+          f"says on which data it depends, and data was otherwise: {', '.join(decided) or 'none'}")
     for text in failed:
         print(text)
     if arguments.record and not failed:

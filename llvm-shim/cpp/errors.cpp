@@ -2,7 +2,9 @@
 
 #include "shim.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallSet.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/IRBuilder.h"
@@ -77,6 +79,87 @@ static BasicBlock *ownErrorBlock(BasicBlock &Error, BasicBlock &Pred) {
   return Own;
 }
 
+// Instructions that a condition is made of.
+static constexpr unsigned MaxErrorCondition = 32;
+
+// Whether a condition is made of what the loop loads.
+static bool dependsOnLoad(Value &Condition, const Loop &L) {
+  SmallSetVector<Instruction *, 16> Work;
+  auto Push = [&](Value *V) {
+    if (auto *I = dyn_cast<Instruction>(V); I && L.contains(I) && !(isa<PHINode>(I) && I->getParent() == L.getHeader()))
+      Work.insert(I);
+  };
+  Push(&Condition);
+  for (unsigned I = 0; I != Work.size() && I != MaxErrorCondition; ++I) {
+    if (isa<LoadInst>(Work[I]))
+      return true;
+    for (Value *V : Work[I]->operands())
+      Push(V);
+  }
+  return false;
+}
+
+// Whether the function returns at once where the edge is taken, and something else than it does otherwise.
+static bool returnsEarly(const BasicBlock &From, const BasicBlock &To, const LoopInfo &LI) {
+  bool Tells = false;
+  const BasicBlock *Before = &From, *BB = &To;
+  for (unsigned Blocks = 0; BB && Blocks != MaxErrorBlocks; ++Blocks) {
+    if (LI.getLoopFor(BB) || BB->isEHPad())
+      return false;
+    for (const PHINode &PHI : BB->phis()) {
+      // One number in place of another, or the place of the error in place of a number.
+      const Value *Own = PHI.getIncomingValueForBlock(Before);
+      auto IsOther = [&](const BasicBlock *Pred) { return Pred == Before || isa<ConstantInt>(PHI.getIncomingValueForBlock(Pred)); };
+      if (isa<ConstantInt>(Own))
+        Tells |= any_of(PHI.incoming_values(), [&](const Use &U) { return isa<ConstantInt>(U) && U != Own; });
+      else
+        Tells |= PHI.getNumIncomingValues() > 1 && PHI.getType()->isIntegerTy() && all_of(PHI.blocks(), IsOther);
+    }
+    if (isa<ReturnInst>(BB->getTerminator()))
+      return Tells;
+    Before = BB;
+    BB = BB->getSingleSuccessor();
+  }
+  return false;
+}
+
+// The way of a branch that leaves loops that store with an error of the program's own; none of a search,
+// which stores nothing.
+static std::optional<unsigned> earlyReturn(const BranchInst &Branch, const LoopInfo &LI) {
+  const BasicBlock &BB = *Branch.getParent();
+  const Loop *L = LI.getLoopFor(&BB);
+  auto Stores = [](const BasicBlock *Block) { return any_of(*Block, [](const Instruction &I) { return isa<StoreInst>(I); }); };
+  if (none_of(L->getOutermostLoop()->blocks(), Stores) || !dependsOnLoad(*Branch.getCondition(), *L))
+    return std::nullopt;
+  for (unsigned Way : {0u, 1u})
+    if (!L->contains(Branch.getSuccessor(Way)) && L->contains(Branch.getSuccessor(1 - Way)) && returnsEarly(BB, *Branch.getSuccessor(Way), LI))
+      return Way;
+  return std::nullopt;
+}
+
+// A block for an edge alone.
+static BasicBlock *ownEdgeBlock(BasicBlock &From, BasicBlock &To) {
+  BasicBlock *Own = BasicBlock::Create(To.getContext(), To.getName() + ".early", To.getParent(), &To);
+  BranchInst *Branch = BranchInst::Create(&To, Own);
+  Branch->setDebugLoc(From.getTerminator()->getDebugLoc());
+  From.getTerminator()->replaceSuccessorWith(&To, Own);
+  To.replacePhiUsesWith(&From, Own);
+  return Own;
+}
+
+// What stands for a branch to an error block, or for one that returns early.
+static FunctionCallee checkFunction(Module &M, bool Early) {
+  LLVMContext &Context = M.getContext();
+  FunctionCallee Check = M.getOrInsertFunction(Early ? "pollyrs.check.return" : "pollyrs.check",
+                                               FunctionType::get(Type::getVoidTy(Context), {Type::getInt1Ty(Context)}, false));
+  auto *Callee = cast<Function>(Check.getCallee());
+  Callee->setDoesNotThrow();
+  // Not `willreturn`: scalar evolution must not conclude from the loop's having no other exit that it ends
+  // regularly.
+  Callee->setDoesNotAccessMemory();
+  return Check;
+}
+
 bool pollyrs::hasCopyableChecks(const Loop &L, Session &S) {
   SmallPtrSet<const BasicBlock *, 8> Errors;
   for (ErrorCheck &C : S.Checks) {
@@ -129,50 +212,47 @@ extern "C" {
 bool prs_assume_no_errors(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
   LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
-  SmallVector<BranchInst *, 8> Found;
+  // Branches, and the ways that are taken away; whether those return early.
+  MapVector<BranchInst *, std::pair<unsigned, bool>> Found;
   for (BasicBlock &BB : F) {
     auto *Branch = dyn_cast<BranchInst>(BB.getTerminator());
     if (!LI.getLoopFor(&BB) || !Branch || Branch->isUnconditional() || Branch->getSuccessor(0) == Branch->getSuccessor(1))
       continue;
-    if (isErrorBlock(*Branch->getSuccessor(0)) != isErrorBlock(*Branch->getSuccessor(1)))
-      Found.push_back(Branch);
+    bool First = isErrorBlock(*Branch->getSuccessor(0));
+    if (First != isErrorBlock(*Branch->getSuccessor(1)))
+      Found[Branch] = {First ? 0 : 1, false};
+    else if (std::optional<unsigned> Way = earlyReturn(*Branch, LI))
+      Found[Branch] = {*Way, true};
   }
   // What stands behind a loop may end the program, too: that is how the loop ends, and no error.
-  SmallPtrSet<const BasicBlock *, 8> Checked;
-  for (BranchInst *Branch : Found)
-    Checked.insert(Branch->getParent());
+  SmallSet<Loop::Edge, 8> Checked;
+  for (auto &[Branch, What] : Found)
+    Checked.insert({Branch->getParent(), Branch->getSuccessor(What.first)});
   auto LeavesElsewhere = [&](const Loop *L) {
     SmallVector<Loop::Edge, 8> Edges;
     L->getExitEdges(Edges);
-    return any_of(Edges, [&](const Loop::Edge &E) { return !Checked.contains(E.first) || !isErrorBlock(*E.second); });
+    return any_of(Edges, [&](const Loop::Edge &E) { return !Checked.contains(E); });
   };
-  erase_if(Found, [&](BranchInst *Branch) {
-    for (const Loop *L = LI.getLoopFor(Branch->getParent()); L; L = L->getParentLoop())
+  Found.remove_if([&](auto &Each) {
+    for (const Loop *L = LI.getLoopFor(Each.first->getParent()); L; L = L->getParentLoop())
       if (!LeavesElsewhere(L))
         return true;
     return false;
   });
   if (Found.empty())
     return false;
-  LLVMContext &Context = F.getContext();
-  FunctionCallee Check = F.getParent()->getOrInsertFunction(
-      "pollyrs.check", FunctionType::get(Type::getVoidTy(Context), {Type::getInt1Ty(Context)}, false));
-  auto *CheckFunction = cast<Function>(Check.getCallee());
-  CheckFunction->setDoesNotThrow();
-  // Not `willreturn`: scalar evolution must not conclude from the loop's having no other exit that it ends
-  // regularly.
-  CheckFunction->setDoesNotAccessMemory();
-  for (BranchInst *Branch : Found) {
+  for (auto &[Branch, What] : Found) {
     BasicBlock *BB = Branch->getParent();
-    bool Way = isErrorBlock(*Branch->getSuccessor(1));
-    BasicBlock *Error = ownErrorBlock(*Branch->getSuccessor(Way ? 1 : 0), *BB), *Next = Branch->getSuccessor(Way ? 0 : 1);
+    auto [Bad, Early] = What;
+    BasicBlock &To = *Branch->getSuccessor(Bad), *Next = Branch->getSuccessor(1 - Bad);
+    BasicBlock *Error = Early ? ownEdgeBlock(*BB, To) : ownErrorBlock(To, *BB);
     IRBuilder<> B(Branch);
-    Value *Good = Way ? Branch->getCondition() : B.CreateNot(Branch->getCondition());
-    CallInst *Marker = B.CreateCall(Check, {Good});
+    Value *Good = Bad ? Branch->getCondition() : B.CreateNot(Branch->getCondition());
+    CallInst *Marker = B.CreateCall(checkFunction(*F.getParent(), Early), {Good});
     MDNode *Weights = Branch->getMetadata(LLVMContext::MD_prof);
     B.CreateBr(Next);
     Branch->eraseFromParent();
-    S->Checks.push_back({Marker, Error, Way ? Weights : nullptr});
+    S->Checks.push_back({Marker, Error, Bad ? Weights : nullptr});
   }
   S->FAM.invalidate(F, PreservedAnalyses::none());
   return true;

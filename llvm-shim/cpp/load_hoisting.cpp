@@ -412,6 +412,18 @@ static bool isDeep(const Loop &L) {
   return !L.getParentLoop() && any_of(L.getSubLoops(), [](Loop *Inner) { return !Inner->isInnermost(); });
 }
 
+// Loops around loops whose rows are found in each iteration, of which the library looks at the table anyway.
+static bool findsRows(const Loop &L) {
+  if (L.getParentLoop() || L.isInnermost())
+    return false;
+  return any_of(L.blocks(), [&](const BasicBlock *BB) {
+    return any_of(*BB, [&](const Instruction &I) {
+      auto *Row = dyn_cast<LoadInst>(&I);
+      return Row && Row->getType()->isPointerTy() && !L.isLoopInvariant(Row->getPointerOperand());
+    });
+  });
+}
+
 // Whether the run-time library can read what `Load` reads.
 static bool isPeekable(const LoadInst &Load) {
   Type *Ty = Load.getType();
@@ -421,7 +433,7 @@ static bool isPeekable(const LoadInst &Load) {
          Load.getAlign() >= DL.getTypeStoreSize(Ty).getFixedValue();
 }
 
-bool pollyrs::mayPeek(LoadInst &Load, Loop &L) { return isDeep(L) && isPeekable(Load); }
+bool pollyrs::mayPeek(LoadInst &Load, Loop &L) { return (isDeep(L) || findsRows(L)) && isPeekable(Load); }
 
 Value *pollyrs::peek(IRBuilderBase &B, Value &Pointer) {
   Value *Address = B.CreatePtrToInt(&Pointer, B.getInt64Ty());

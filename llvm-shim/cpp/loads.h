@@ -28,7 +28,7 @@ bool steers(llvm::LoadInst &Load);
 bool guardsOf(llvm::Instruction &I, llvm::Loop &L, llvm::DominatorTree &DT, llvm::LoopInfo &LI, Guards &Found);
 
 // Whether the run-time library may look before `L` what the place of the load holds, if it can be read: a
-// word in a loop that takes longer than that.
+// word in a loop that takes longer than that, or of whose rows the library looks at the table.
 bool mayPeek(llvm::LoadInst &Load, llvm::Loop &L);
 
 // What it finds, of the word that has the place, which no border of a page divides: { ptr, i64 }, of which

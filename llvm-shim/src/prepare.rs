@@ -34,6 +34,10 @@
 //! Error blocks are handled alike: a loop that may be left to a panic has two exits and no trip count. The
 //! branch becomes a call of [`CHECK`], and the branch comes back in the host's code. The device code has no
 //! check at all, as it only runs when all of them are known to succeed.
+//!
+//! So is a branch by which the function returns early, with a number that it does not return otherwise, where
+//! the loop stores something: `if (x[i] < 0) return -1; y[i] = sqrt(x[i]);` leaves for what is an error to
+//! the program. (What a search finds is none.) The branch becomes a call of [`CHECK_RETURN`].
 
 //! **Pointers that change places.** In `for (t) { step(a, b); tmp = a; a = b; b = tmp; }` the base of every
 //! access changes. Two iterations of it have one base each:
@@ -140,6 +144,9 @@ use crate::{Session, ShimError, sys};
 /// The function that stands for a branch to an error block: detection assumes that its argument is true,
 /// which is checked before the kernels run; the host's version of the loop gets the branch back.
 pub const CHECK: &str = "pollyrs.check";
+
+/// The same for a branch out of a loop by which the function returns early.
+pub const CHECK_RETURN: &str = "pollyrs.check.return";
 
 /// Metadata on a store that stands for one under a condition on data.
 pub const CONDITIONAL: &str = "pollyrs.conditional";
@@ -293,8 +300,8 @@ impl Session {
 
     steps! {
         /// Branches inside loops to blocks that end the program (a failed bounds check, an assertion) become
-        /// calls of [`CHECK`] with the condition under which they are not taken. The error blocks stay in the
-        /// function, unreachable.
+        /// calls of [`CHECK`] with the condition under which they are not taken, and early returns calls of
+        /// [`CHECK_RETURN`]. The error blocks stay in the function, unreachable.
         assume_no_errors = prs_assume_no_errors;
     }
 

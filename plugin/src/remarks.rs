@@ -8,7 +8,7 @@ use crate::device::assembler::Code as DeviceCode;
 use pollyrs_codegen_ptx::{ImageKind, blocks, host_value};
 use pollyrs_llvm_shim::ir::{Block, Value};
 use pollyrs_llvm_shim::{
-    Place, RemarkKind, callee, emit_warning, ends_whole_row, location, remark, remark_place,
+    CHECK_RETURN, Place, RemarkKind, callee, emit_warning, ends_whole_row, location, remark, remark_place,
 };
 use pollyrs_schedule::Placement;
 use pollyrs_scop::{Array, ArrayKind, AssumptionKind, Code, Location, RejectReason, Rejection, Scop};
@@ -34,6 +34,10 @@ fn conditions(scop: &Scop) -> String {
     };
     for a in scop.arrays.iter().filter(|a| of_a_table(a)) {
         all.push(format!("the rows of {} are equally far apart", a.display));
+    }
+    let returns = |i: Value| i.is_call() && callee(i).is_some_and(|f| f.name() == CHECK_RETURN);
+    if blocks(scop).flat_map(Block::instructions).any(returns) {
+        all.push("no iteration returns early".into());
     }
     if blocks(scop).any(ends_whole_row) {
         all.push("the elements of the loop are a whole number of rows, for quotients and remainders of its counter".into());

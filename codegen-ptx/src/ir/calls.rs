@@ -41,7 +41,9 @@ pub(crate) fn may_be_set(call: Value) -> bool {
 
 /// Whether the call stands for a branch that leaves the loop where its condition does not hold.
 pub(crate) fn is_check(call: Value) -> bool {
-    call.is_call() && call.callee().name() == pollyrs_llvm_shim::CHECK
+    call.is_call()
+        && [pollyrs_llvm_shim::CHECK, pollyrs_llvm_shim::CHECK_RETURN]
+            .contains(&call.callee().name().as_str())
 }
 
 /// Whether a kernel reports what the call does, in the fault cell.

@@ -15,7 +15,7 @@ use crate::base::builder::{Builder, Given};
 use crate::base::fail::{Fail, Stop};
 use crate::base::ir::{self, Op, Value};
 use crate::base::place::Place;
-use pollyrs_delinearize::{Polynomial, Symbol};
+use pollyrs_delinearize::{Monomial, Polynomial, Symbol};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{ScevExpr, ScevHandle, ScevKind};
 use pollyrs_scop::{AssumptionKind, RejectReason};
@@ -40,6 +40,63 @@ impl Builder<'_> {
         self.make_multiples(offsets, i128::from(bytes), Some(first)).map_err(|s| {
             s.fail(first, |blocker| RejectReason::Subscript { array: "an array".into(), blocker })
         })
+    }
+
+    /// Replaces strides that are known to be one number, such as those of versions for elements that lie side
+    /// by side: other accesses have them as what they are.
+    pub fn known_numbers(&self, offsets: &mut [Polynomial]) -> isl::Result<()> {
+        let products = offsets.iter().flat_map(Polynomial::terms).filter(|(m, _)| m.degree() > 1);
+        let strides: BTreeSet<usize> =
+            products.flat_map(|(m, _)| m.factors()).filter_map(|(s, _)| param_of(s)).collect();
+        if strides.is_empty() {
+            return Ok(());
+        }
+        let known = self.known()?;
+        for p in strides {
+            let value = self.fixed(&known, p)?;
+            if let Some(value) = value {
+                let number = Polynomial::constant(i128::from(value));
+                offsets.iter_mut().for_each(|o| *o = replaced(o, p, &number));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a number by which an access steps as the stride of other accesses, where it is executed only if
+    /// that is this number: of the versions of a loop for elements that lie side by side and for others, both
+    /// in one region, all accesses have one shape.
+    pub fn strides_of_versions(&self, offsets: &mut [Polynomial], domains: &[isl::Set]) -> isl::Result<()> {
+        let counted = |m: &Monomial| m.factors().any(|(s, n)| matches!(s, Symbol::Iter(_)) && n == 1);
+        let products =
+            offsets.iter().flat_map(Polynomial::terms).filter(|(m, _)| m.degree() == 2 && counted(m));
+        let strides: BTreeSet<usize> =
+            products.flat_map(|(m, _)| m.factors()).filter_map(|(s, _)| param_of(s)).collect();
+        for p in strides {
+            let stride = Polynomial::param(p);
+            for (o, domain) in offsets.iter_mut().zip(domains) {
+                if o.symbols().contains(&Symbol::Param(p)) {
+                    continue;
+                }
+                let Some(number) = self.fixed(domain, p)?.filter(|n| *n > 1) else { continue };
+                let steps = |m: &Monomial, c: i128| m.degree() == 1 && counted(m) && c == i128::from(number);
+                let term = |(m, c): (&Monomial, i128)| match steps(m, c) {
+                    true => &Polynomial::term(m.clone(), 1) * &stride,
+                    false => Polynomial::term(m.clone(), c),
+                };
+                *o = o.terms().map(term).fold(Polynomial::zero(), |sum, t| &sum + &t);
+            }
+        }
+        Ok(())
+    }
+
+    /// The number that a parameter is in all points of a set.
+    fn fixed(&self, set: &isl::Set, p: usize) -> isl::Result<Option<i64>> {
+        let at =
+            set.find_dim_by_id(isl::DimType::Param, &isl::Id::new(&self.given.ctx, &self.params[p].name)?)?;
+        match u32::try_from(at) {
+            Ok(at) => Ok(set.plain_get_val_if_fixed(isl::DimType::Param, at)?.to_i64()),
+            Err(_) => Ok(None),
+        }
     }
 
     /// Replaces the stride of the first dimension by the size of an element, where a descriptor has all the

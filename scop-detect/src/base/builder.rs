@@ -33,6 +33,8 @@ pub(crate) struct Builder<'a> {
     pub names: BTreeSet<String>,
     /// Parameters that a fact of the context ties to others; their range is part of that fact, so they stay.
     pub tied: BTreeSet<usize>,
+    /// Conditions in front of the region that have cases, of which the context has the hull only.
+    pub guards: Vec<Set>,
     /// For loops around the region: the parameter that counts its iterations, and what to subtract from it.
     pub outer_counters: BTreeMap<LoopId, Option<(usize, i64)>>,
     pub assumed: Assumptions,
@@ -149,6 +151,7 @@ impl<'a> Builder<'a> {
             context: universe.clone(),
             names: BTreeSet::new(),
             tied: BTreeSet::new(),
+            guards: Vec::new(),
             outer_counters: BTreeMap::new(),
             assumed: Assumptions { set: universe, all: Vec::new(), products: Vec::new() },
             found: Found::default(),
@@ -307,7 +310,7 @@ impl<'a> Builder<'a> {
         if known.is_subset(&set)? {
             return Ok(());
         }
-        if self.mode.strict || known.is_disjoint(&set)? {
+        if self.mode.strict || known.is_disjoint(&set)? || self.is_excluded(known.intersect(set.clone())?)? {
             return Err(Stop::Blocker(format!("whether {note}")));
         }
         self.assumed.set = self.assumed.set.clone().intersect(set.clone())?.coalesce()?;
@@ -326,6 +329,15 @@ impl<'a> Builder<'a> {
         why: RejectReason,
     ) -> Result<(), Fail> {
         self.assume_params(kind, good, Some(at), note).map_err(|s| s.fail(at, |_| why))
+    }
+
+    /// Whether the conditions in front of the region leave none of these parameters: of a version for elements
+    /// that do not lie side by side, in one array or in another one, both strides can't be the elements' size.
+    fn is_excluded(&self, mut params: Set) -> isl::Result<bool> {
+        for guard in &self.guards {
+            params = params.intersect(guard.clone())?;
+        }
+        params.is_empty()
     }
 
     /// Runs `f`; a blocker leaves no trace and needs no new assumption.

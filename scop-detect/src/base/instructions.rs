@@ -6,7 +6,7 @@
 use crate::base::blame::type_reason;
 use crate::base::fail::Fail;
 use crate::base::ir::{self, Op, Value};
-use pollyrs_llvm_shim::source_name;
+use pollyrs_llvm_shim::{CHECK, CHECK_RETURN, source_name};
 use pollyrs_scop::RejectReason;
 
 /// Intrinsics without a meaning for the computation.
@@ -147,7 +147,7 @@ pub(crate) fn is_ignored(call: Value) -> bool {
 /// Whether the call stands for a branch to an error block.
 pub(crate) fn is_check(v: Value) -> bool {
     ir::opcode(v) == Some(Op::LLVMCall)
-        && ir::callee(v).is_some_and(|f| ir::name(f) == pollyrs_llvm_shim::CHECK)
+        && ir::callee(v).is_some_and(|f| [CHECK, CHECK_RETURN].contains(&ir::name(f).as_str()))
 }
 
 fn is_math(call: Value) -> bool {

@@ -282,7 +282,8 @@ impl Builder<'_> {
             // One of several conditions on different parameters makes no assumption simpler: each case of
             // it would be a case of all that follows.
             if involved.len() > 1 && set.n_basic_set()? > 1 {
-                set = Set::from_basic_set(set.simple_hull()?)?;
+                let hull = Set::from_basic_set(set.clone().simple_hull()?)?;
+                self.guards.push(std::mem::replace(&mut set, hull));
             }
             let context = self.context.clone().intersect(set)?.coalesce()?;
             // A contradiction means dead code; more than a few pieces cost more than they help.

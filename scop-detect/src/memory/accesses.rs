@@ -53,6 +53,9 @@ impl Builder<'_> {
             return Err(Fail::at(RejectReason::ElementType { array, bytes }, raws[k].inst));
         }
         let mut offsets: Vec<Polynomial> = raws.iter().map(|r| r.offset.clone()).collect();
+        self.known_numbers(&mut offsets)?;
+        let executed: Vec<Set> = raws.iter().map(|r| r.place.domain.clone()).collect();
+        self.strides_of_versions(&mut offsets, &executed)?;
         self.named_quotients(&mut offsets, raws)?;
         self.unit_strides(&mut offsets, u64::from(elem.bytes()), first)?;
         self.pitches_in_elements(&mut offsets, u64::from(elem.bytes()), first)?;

@@ -1,5 +1,5 @@
 // Rows between two pointers, in a table of records of 24 bytes that iterators walk along: sums over rows, rows that are written, one row with a vector; rows of
-// one length, none, one, empty ones, and one that is shorter than the others.
+// one length, none, one, empty ones, and one that is shorter than the others; with a vector that a pointer or a lambda leads to, which may be what is written, or nothing.
 // ARGS: 33 17
 // ARGS: 0 5
 // ARGS: 1 8
@@ -9,6 +9,8 @@
 // KERNELS: _ZL6totals\w*
 // KERNELS: _ZL7centred\w*
 // KERNELS: _ZL8products\w*
+// KERNELS: _ZSt9transform\S*
+#include <algorithm>
 #include <numeric>
 
 #include "values.hpp"
@@ -41,6 +43,25 @@ using Table = std::vector<Row>;
     *out = std::inner_product(row->begin(), row->end(), x.begin(), 0.0);
 }
 
+struct Weights {
+  const double *first;
+};
+
+// Of no row that is empty the weights are read.
+[[gnu::noinline]] static void weighted(const Table &rows, const Weights *weights, double *out) {
+  for (const auto &row : rows) {
+    double sum = 0;
+    for (std::size_t k = 0; row.first + k != row.last; k++)
+      sum += row.first[k] * weights->first[k];
+    *out++ = sum;
+  }
+}
+
+[[gnu::noinline]] static void captured(const Table &rows, const std::vector<double> &x, std::vector<double> &out) {
+  std::transform(rows.begin(), rows.end(), out.begin(),
+                 [&](const Row &row) { return std::inner_product(row.begin(), row.end(), x.begin(), 0.0); });
+}
+
 int main(int argc, char **argv) {
   std::size_t n = std::atoi(argv[1]), m = std::atoi(argv[2]), shorter = argc > 3 ? std::atoi(argv[3]) : 0;
   std::vector<double> cells(n * (m + 3)), out(n), x(m);
@@ -53,7 +74,7 @@ int main(int argc, char **argv) {
     rows[i] = {&cells[i * (m + 3)], &cells[i * (m + 3)] + m, "row"};
   std::uint64_t hash = 1;
   auto print = [&](const char *name) {
-    for (const auto &all : {cells, out})
+    for (const auto &all : {cells, out, x})
       for (double v : all)
         mix(hash, v);
     std::printf("%s %016llx\n", name, static_cast<unsigned long long>(hash));
@@ -65,6 +86,14 @@ int main(int argc, char **argv) {
     print("centred");
     products(rows.data(), rows.data() + n, x, out.data());
     print("products");
+    const Weights weights = {x.data()};
+    weighted(rows, m ? &weights : nullptr, out.data());
+    print("weighted");
+    captured(rows, x, out);
+    print("captured");
+    if (n <= m)
+      weighted(rows, &weights, x.data());
+    print("overlap");
     if (shorter)
       rows[n / 2].last -= shorter;
   }
