@@ -36,6 +36,10 @@ std::optional<HeaderTest> headerTest(const Loop &L) {
   HeaderTest T{L.getHeader(), L.getLoopLatch(), nullptr, nullptr, nullptr, nullptr, nullptr};
   SmallVector<BasicBlock *, 2> Exiting;
   L.getExitingBlocks(Exiting);
+  // Errors in between stay where they are.
+  erase_if(Exiting, [&](const BasicBlock *BB) {
+    return BB != T.Header && BB != T.Latch && all_of(successors(BB), [&](const BasicBlock *To) { return L.contains(To) || pollyrs::isErrorBlock(*To); });
+  });
   if (!L.getLoopPreheader() || !T.Latch || T.Header == T.Latch || Exiting.size() != 2 || !is_contained(Exiting, T.Header) || !is_contained(Exiting, T.Latch))
     return std::nullopt;
   T.Test = dyn_cast<BranchInst>(T.Header->getTerminator());

@@ -45,8 +45,7 @@ static bool endsInError(const BasicBlock &BB, unsigned Depth) {
   return Branch && all_of(successors(&BB), [&](const BasicBlock *Next) { return endsInError(*Next, Depth - 1); });
 }
 
-// A block that ends the program or the function by other means than its terminator.
-static bool isErrorBlock(const BasicBlock &BB) {
+bool pollyrs::isErrorBlock(const BasicBlock &BB) {
   if (BB.isEHPad() || BB.hasAddressTaken() || BB.size() > 16 || (!BB.getSinglePredecessor() && hasLiveOuts(BB)))
     return false;
   return endsInError(BB, MaxErrorBlocks);
@@ -218,8 +217,8 @@ bool prs_assume_no_errors(Session *S, LLVMValueRef FRef) {
     auto *Branch = dyn_cast<BranchInst>(BB.getTerminator());
     if (!LI.getLoopFor(&BB) || !Branch || Branch->isUnconditional() || Branch->getSuccessor(0) == Branch->getSuccessor(1))
       continue;
-    bool First = isErrorBlock(*Branch->getSuccessor(0));
-    if (First != isErrorBlock(*Branch->getSuccessor(1)))
+    bool First = pollyrs::isErrorBlock(*Branch->getSuccessor(0));
+    if (First != pollyrs::isErrorBlock(*Branch->getSuccessor(1)))
       Found[Branch] = {First ? 0 : 1, false};
     else if (std::optional<unsigned> Way = earlyReturn(*Branch, LI))
       Found[Branch] = {*Way, true};

@@ -419,7 +419,11 @@ static bool findsRows(const Loop &L) {
   return any_of(L.blocks(), [&](const BasicBlock *BB) {
     return any_of(*BB, [&](const Instruction &I) {
       auto *Row = dyn_cast<LoadInst>(&I);
-      return Row && Row->getType()->isPointerTy() && !L.isLoopInvariant(Row->getPointerOperand());
+      if (!Row || !Row->getType()->isPointerTy())
+        return false;
+      // A member of a structure is none.
+      int64_t Offset = 0;
+      return !L.isLoopInvariant(GetPointerBaseWithConstantOffset(Row->getPointerOperand(), Offset, Row->getDataLayout()));
     });
   });
 }

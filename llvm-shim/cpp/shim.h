@@ -247,6 +247,9 @@ LoopCopy copyLoop(llvm::Loop &L, llvm::StringRef Suffix, llvm::ValueToValueMapTy
 // inside.
 bool divideFirst(llvm::Function &F, Session &S, llvm::ArrayRef<const char *> Marks, llvm::function_ref<bool(llvm::Loop &)> Divide);
 
+// Whether a block ends the program or the function by other means than its terminator.
+bool isErrorBlock(const llvm::BasicBlock &BB);
+
 // Whether a loop whose error blocks are taken out can be copied: nothing but these and what stands behind its
 // end uses its values.
 bool hasCopyableChecks(const llvm::Loop &L, Session &S);

@@ -331,8 +331,9 @@ impl<'a> Builder<'a> {
         self.assume_params(kind, good, Some(at), note).map_err(|s| s.fail(at, |_| why))
     }
 
-    /// Whether the conditions in front of the region leave none of these parameters: of a version for elements
-    /// that do not lie side by side, in one array or in another one, both strides can't be the elements' size.
+    /// Whether the conditions in front of the region leave none of these parameters: in a version for
+    /// elements that do not lie side by side, in one array or in another one, both strides can't be the
+    /// elements' size.
     fn is_excluded(&self, mut params: Set) -> isl::Result<bool> {
         for guard in &self.guards {
             params = params.intersect(guard.clone())?;
