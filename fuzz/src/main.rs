@@ -134,6 +134,8 @@ enum Which {
     Workspaces,
     /// Sums in order of terms that other loops have computed.
     Terms,
+    /// Early returns, sizes between pointers, bounds of any sign
+    Ends,
     /// Whole programs from csmith.
     Csmith,
 }
@@ -156,6 +158,7 @@ fn main() -> std::process::ExitCode {
         Which::Rounded => with(&arguments, &Forms(Form::Rounded)),
         Which::Workspaces => with(&arguments, &Forms(Form::Workspaces)),
         Which::Terms => with(&arguments, &Forms(Form::Terms)),
+        Which::Ends => with(&arguments, &Forms(Form::Ends)),
         // Each is a file of its own.
         Which::Csmith => match Csmith::new() {
             Ok(csmith) => with(&Arguments { batch: 1, ..arguments }, &csmith),

@@ -5,6 +5,7 @@
 //! In texts, `@` is the program's number, as `p7_`.
 
 mod choices;
+mod ends;
 mod lengths;
 mod places;
 mod quotients;
@@ -43,6 +44,8 @@ pub enum Form {
     Workspaces,
     /// Sums in order of terms that other loops have computed.
     Terms,
+    /// Early returns, sizes between pointers, bounds of any sign.
+    Ends,
 }
 
 #[derive(Clone)]
@@ -80,6 +83,7 @@ impl Forms {
             Form::Rounded => rounded::text(choices),
             Form::Workspaces => workspaces::text(choices),
             Form::Terms => terms::text(choices),
+            Form::Ends => ends::text(choices),
         }
     }
 
@@ -150,6 +154,7 @@ mod tests {
             Form::Totals,
             Form::Lengths,
             Form::Rounded,
+            Form::Ends,
         ] {
             let forms = Forms(form);
             let mut found = BTreeSet::new();
