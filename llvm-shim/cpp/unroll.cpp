@@ -1,6 +1,6 @@
-// Loops of few iterations whose subscripts come from tables, which choose among variables, exchange two
-// objects word by word, walk through arrays of one iteration, or read neighbours of an element that an outer
-// loop updates, unrolled; src/prepare.rs has the argument.
+// Loops of few iterations whose subscripts come from tables, which choose among variables or arrays, exchange
+// two objects word by word, walk through arrays of one iteration, or read neighbours of an element that an
+// outer loop updates, unrolled; src/prepare.rs has the argument.
 
 #include "shim.h"
 
@@ -336,6 +336,24 @@ static bool readsNeighbours(const Loop &L, LoopInfo &LI, ScalarEvolution &SE) {
   return false;
 }
 
+// More arrays than that are none that a program names one by one.
+static constexpr unsigned MaxChosen = 4;
+
+// `float *v = k == 0 ? q : p;`: which of a few arrays each iteration goes to.
+static bool choosesBase(const Loop &L, unsigned Most) {
+  if (Most > MaxChosen)
+    return false;
+  return any_of(L.blocks(), [&](const BasicBlock *BB) {
+    return any_of(*BB, [&](const Instruction &I) {
+      auto *Choice = dyn_cast<SelectInst>(&I);
+      if (!Choice || !I.getType()->isPointerTy() || L.isLoopInvariant(Choice->getCondition()))
+        return false;
+      bool Arrays = L.isLoopInvariant(Choice->getTrueValue()) && L.isLoopInvariant(Choice->getFalseValue());
+      return Arrays && any_of(I.users(), [](const User *U) { return isa<GetElementPtrInst>(U) || getLoadStorePointerOperand(U); });
+    });
+  });
+}
+
 // False if there is none.
 static bool unrollOne(Session &S, Function &F, uint32_t MaxIterations, uint32_t MaxInstructions) {
   LoopInfo &LI = S.FAM.getResult<LoopAnalysis>(F);
@@ -343,7 +361,11 @@ static bool unrollOne(Session &S, Function &F, uint32_t MaxIterations, uint32_t 
   // Inner loops first.
   auto Loops = LI.getLoopsInPreorder();
   for (Loop *L : reverse(Loops)) {
-    unsigned Count = SE.getSmallConstantTripCount(L);
+    unsigned Count = SE.getSmallConstantTripCount(L), Most = SE.getSmallConstantMaxTripCount(L);
+    bool Chooses = choosesBase(*L, Most);
+    // (Whether there is an iteration may be a condition.)
+    if (Chooses)
+      Count = Most;
     uint64_t Size = 0;
     for (BasicBlock *BB : L->blocks())
       Size += BB->size();
@@ -353,7 +375,7 @@ static bool unrollOne(Session &S, Function &F, uint32_t MaxIterations, uint32_t 
     if (!S.work(*L))
       return false;
     bool Exchanges = exchangesWords(*L, Count, SE);
-    bool Few = Size * Count <= MaxInstructions && (Exchanges || indexesByTable(*L) || (L->isInnermost() && choosesElement(*L, LI, SE)) || walksLocals(S, *L, LI, SE));
+    bool Few = Size * Count <= MaxInstructions && (Exchanges || Chooses || indexesByTable(*L) || (L->isInnermost() && choosesElement(*L, LI, SE)) || walksLocals(S, *L, LI, SE));
     if (!Few && !readsNeighbours(*L, LI, SE))
       continue;
     UnrollLoopOptions Options{};
