@@ -220,12 +220,10 @@ fn device() -> Vec<Finding> {
         }
     };
     let (mut version, mut count) = (0, 0);
-    // SAFETY: out-pointers to local variables.
-    let started = unsafe {
-        api.init(0)
-            .and_then(|()| api.driver_version(&mut version))
-            .and_then(|()| api.device_count(&mut count))
-    };
+    let started = api
+        .init(0)
+        .and_then(|()| api.driver_version(&mut version))
+        .and_then(|()| api.device_count(&mut count));
     if let Err(error) = started {
         let remedy = "nvidia-smi tells more; after an update of the driver reboot; in a container the device files and the library have to \
                       be of the same version; CUDA_VISIBLE_DEVICES may hide the device";
@@ -278,8 +276,7 @@ fn one_device(api: &Api, ordinal: i32) -> Finding {
     // SAFETY: the array ends in a NUL that the driver was not told about.
     let name = unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned();
     let mut shared = 0;
-    // SAFETY: an out-pointer to a local variable.
-    let told = unsafe { api.device_attribute(&mut shared, driver::ATTRIBUTE_SHARED_BYTES, device) };
+    let told = api.device_attribute(&mut shared, driver::ATTRIBUTE_SHARED_BYTES, device);
     one_generation(ordinal, &name, (major, minor), memory, told.ok().map(|()| shared))
 }
 

@@ -118,8 +118,11 @@ pub struct PlaneCopy {
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(std::mem::size_of::<PlaneCopy>() == 128 && std::mem::offset_of!(PlaneCopy, to) == 56);
 
+/// The table of functions: those of `numbers` take numbers, and references to what they set; any are safe to
+/// pass. Of the others the caller promises what `cuda.h` says.
 macro_rules! driver_api {
     (
+        numbers { $($number:ident = $sign:literal ($($operand:ident: $of:ty),* $(,)?);)* }
         required { $($name:ident = $symbol:literal ($($argument:ident: $type:ty),* $(,)?);)* }
         optional {
             $($extra:ident = $latest:literal $(or $older:literal)? ($($parameter:ident: $kind:ty),* $(,)?);)*
@@ -127,6 +130,7 @@ macro_rules! driver_api {
     ) => {
         /// The loaded functions; each method is one driver call.
         pub struct Api {
+            $($number: unsafe extern "C" fn($($of),*) -> c_int,)*
             $($name: unsafe extern "C" fn($($type),*) -> c_int,)*
             $($extra: Option<unsafe extern "C" fn($($kind),*) -> c_int>,)*
             error_name: unsafe extern "C" fn(c_int, *mut *const c_char) -> c_int,
@@ -140,6 +144,7 @@ macro_rules! driver_api {
                 // SAFETY: the symbols have these types in every driver that exports them.
                 unsafe {
                     Ok(Api {
+                        $($number: *library.get(concat!($sign, "\0").as_bytes())?,)*
                         $($name: *library.get(concat!($symbol, "\0").as_bytes())?,)*
                         $($extra: [concat!($latest, "\0") $(, concat!($older, "\0"))?]
                             .iter()
@@ -150,6 +155,15 @@ macro_rules! driver_api {
                     })
                 }
             }
+
+            $(
+                #[doc = concat!("`", $sign, "`.")]
+                pub fn $number(&self, $($operand: $of),*) -> Result<()> {
+                    // SAFETY: the driver checks numbers, and writes what the references stand for.
+                    let code = unsafe { (self.$number)($($operand),*) };
+                    self.check($sign, code)
+                }
+            )*
 
             $(
                 #[doc = concat!("`", $symbol, "`.\n\n# Safety\nAs `cuda.h` says for its arguments.")]
@@ -175,17 +189,23 @@ macro_rules! driver_api {
 }
 
 driver_api! {
-    required {
+    numbers {
         init = "cuInit" (flags: c_uint);
-        driver_version = "cuDriverGetVersion" (version: *mut c_int);
-        device_count = "cuDeviceGetCount" (count: *mut c_int);
-        device_get = "cuDeviceGet" (device: *mut DeviceOrdinal, ordinal: c_int);
+        driver_version = "cuDriverGetVersion" (version: &mut c_int);
+        device_count = "cuDeviceGetCount" (count: &mut c_int);
+        device_get = "cuDeviceGet" (device: &mut DeviceOrdinal, ordinal: c_int);
+        device_attribute = "cuDeviceGetAttribute" (value: &mut c_int, attribute: c_int, device: DeviceOrdinal);
+        device_memory = "cuDeviceTotalMem_v2" (bytes: &mut usize, device: DeviceOrdinal);
+        primary_context_retain = "cuDevicePrimaryCtxRetain" (context: &mut Handle, device: DeviceOrdinal);
+        context_current = "cuCtxGetCurrent" (context: &mut Handle);
+        context_device = "cuCtxGetDevice" (device: &mut DeviceOrdinal);
+        memory_allocate = "cuMemAlloc_v2" (address: &mut Address, bytes: usize);
+        host_allocate = "cuMemHostAlloc" (memory: &mut *mut c_void, bytes: usize, flags: c_uint);
+        stream_create = "cuStreamCreate" (stream: &mut Handle, flags: c_uint);
+        event_create = "cuEventCreate" (event: &mut Handle, flags: c_uint);
+    }
+    required {
         device_name = "cuDeviceGetName" (name: *mut c_char, bytes: c_int, device: DeviceOrdinal);
-        device_attribute = "cuDeviceGetAttribute" (value: *mut c_int, attribute: c_int, device: DeviceOrdinal);
-        device_memory = "cuDeviceTotalMem_v2" (bytes: *mut usize, device: DeviceOrdinal);
-        primary_context_retain = "cuDevicePrimaryCtxRetain" (context: *mut Handle, device: DeviceOrdinal);
-        context_current = "cuCtxGetCurrent" (context: *mut Handle);
-        context_device = "cuCtxGetDevice" (device: *mut DeviceOrdinal);
         context_push = "cuCtxPushCurrent_v2" (context: Handle);
         context_pop = "cuCtxPopCurrent_v2" (context: *mut Handle);
         module_load = "cuModuleLoadDataEx" (
@@ -198,15 +218,12 @@ driver_api! {
         module_unload = "cuModuleUnload" (module: Handle);
         module_function = "cuModuleGetFunction" (function: *mut Handle, module: Handle, name: *const c_char);
         function_attribute = "cuFuncSetAttribute" (function: Handle, attribute: c_int, value: c_int);
-        memory_allocate = "cuMemAlloc_v2" (address: *mut Address, bytes: usize);
         memory_free = "cuMemFree_v2" (address: Address);
-        host_allocate = "cuMemHostAlloc" (memory: *mut *mut c_void, bytes: usize, flags: c_uint);
         host_free = "cuMemFreeHost" (memory: *mut c_void);
         copy_to_device = "cuMemcpyHtoDAsync_v2" (to: Address, from: *const c_void, bytes: usize, stream: Handle);
         copy_to_host = "cuMemcpyDtoHAsync_v2" (to: *mut c_void, from: Address, bytes: usize, stream: Handle);
         copy_plane = "cuMemcpy2DAsync_v2" (copy: *const PlaneCopy, stream: Handle);
         copy_on_device = "cuMemcpyDtoDAsync_v2" (to: Address, from: Address, bytes: usize, stream: Handle);
-        stream_create = "cuStreamCreate" (stream: *mut Handle, flags: c_uint);
         stream_synchronize = "cuStreamSynchronize" (stream: Handle);
         stream_wait_event = "cuStreamWaitEvent" (stream: Handle, event: Handle, flags: c_uint);
         launch = "cuLaunchKernel" (
@@ -222,7 +239,6 @@ driver_api! {
             arguments: *mut *mut c_void,
             extra: *mut *mut c_void,
         );
-        event_create = "cuEventCreate" (event: *mut Handle, flags: c_uint);
         event_record = "cuEventRecord" (event: Handle, stream: Handle);
         event_query = "cuEventQuery" (event: Handle);
         event_synchronize = "cuEventSynchronize" (event: Handle);

@@ -88,11 +88,8 @@ impl Device {
         let api = Api::load(config.cuda_library.as_deref())?;
         let no_cuda = |error: Error| Error::NoCuda(error.to_string().into());
         let mut count = 0;
-        // SAFETY: out-pointers are local variables of the right type.
-        unsafe {
-            api.init(0).map_err(no_cuda)?;
-            api.device_count(&mut count).map_err(no_cuda)?;
-        }
+        api.init(0).map_err(no_cuda)?;
+        api.device_count(&mut count).map_err(no_cuda)?;
         let chosen = match &config.devices {
             Devices::List(list) => list.first().copied(),
             _ => config.cuda_device,
@@ -110,8 +107,7 @@ impl Device {
             Some(ordinal) => ordinal,
             None => {
                 let mut ordinal = 0;
-                // SAFETY: an out-pointer to a local variable.
-                unsafe { api.device_get(&mut ordinal, wanted) }.map_err(no_cuda)?;
+                api.device_get(&mut ordinal, wanted).map_err(no_cuda)?;
                 ordinal
             }
         };
@@ -122,8 +118,7 @@ impl Device {
     /// way. Those that can't be used are left out.
     pub fn open_others(&self, config: &Config) -> Vec<Device> {
         let mut count = 0;
-        // SAFETY: an out-pointer to a local variable.
-        if unsafe { self.api().device_count(&mut count) }.is_err() {
+        if self.api().device_count(&mut count).is_err() {
             return Vec::new();
         }
         let wanted: Vec<c_int> = match &config.devices {
@@ -134,8 +129,7 @@ impl Device {
         let mut others: Vec<Device> = Vec::new();
         for number in wanted {
             let mut ordinal = 0;
-            // SAFETY: as above.
-            if others.len() + 1 >= most || unsafe { self.api().device_get(&mut ordinal, number) }.is_err() {
+            if others.len() + 1 >= most || self.api().device_get(&mut ordinal, number).is_err() {
                 continue;
             }
             if ordinal == self.ordinal {
@@ -172,8 +166,7 @@ impl Device {
             api.device_memory(&mut memory, ordinal).map_err(no_cuda)?;
             api.primary_context_retain(&mut context, ordinal).map_err(no_cuda)?;
         }
-        // SAFETY: an out-pointer to a local variable.
-        let told = unsafe { api.device_attribute(&mut shared, driver::ATTRIBUTE_SHARED_BYTES, ordinal) };
+        let told = api.device_attribute(&mut shared, driver::ATTRIBUTE_SHARED_BYTES, ordinal);
         // SAFETY: the array ends in a NUL that the driver was not told about.
         let name = unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned();
         let limit = config.pool_bytes.unwrap_or(memory as u64 / 4);
@@ -393,8 +386,7 @@ impl Device {
             return Ok(stream);
         }
         let mut stream = Handle::NULL;
-        // SAFETY: an out-pointer to a local variable.
-        self.note(unsafe { self.api().stream_create(&mut stream, driver::STREAM_NON_BLOCKING) })?;
+        self.note(self.api().stream_create(&mut stream, driver::STREAM_NON_BLOCKING))?;
         Ok(stream)
     }
 
@@ -410,15 +402,13 @@ impl Device {
             return Ok(block);
         }
         let mut address = 0;
-        // SAFETY: an out-pointer to a local variable.
-        let mut allocated = unsafe { self.api().memory_allocate(&mut address, size as usize) };
+        let mut allocated = self.api().memory_allocate(&mut address, size as usize);
         if is_out_of_memory(&allocated) {
             let blocks = lock(&self.pool).clear();
             blocks.into_iter().for_each(|block| self.free(block));
             let unused = self.with_residents(|residents| residents.shrink(0));
             unused.into_iter().flatten().for_each(|block| self.free(block));
-            // SAFETY: as above.
-            allocated = unsafe { self.api().memory_allocate(&mut address, size as usize) };
+            allocated = self.api().memory_allocate(&mut address, size as usize);
         }
         if is_out_of_memory(&allocated) {
             return Err(Error::OutOfMemory { bytes });
@@ -456,8 +446,7 @@ impl Device {
         drop(kept);
         self.setups.fetch_add(1, Ordering::Relaxed);
         let mut memory = std::ptr::null_mut();
-        // SAFETY: an out-pointer to a local variable.
-        self.note(unsafe { self.api().host_allocate(&mut memory, bytes as usize, 0) }).ok()?;
+        self.note(self.api().host_allocate(&mut memory, bytes as usize, 0)).ok()?;
         Some(Landing { start: memory.cast(), bytes })
     }
 
@@ -525,14 +514,11 @@ impl Device {
 /// link with another one.
 fn device_of_program(api: &Api) -> Option<driver::DeviceOrdinal> {
     let (mut context, mut ordinal) = (Handle::NULL, 0);
-    // SAFETY: out-pointers to local variables.
-    unsafe {
-        api.context_current(&mut context).ok()?;
-        if context == Handle::NULL {
-            return None;
-        }
-        api.context_device(&mut ordinal).ok()?;
+    api.context_current(&mut context).ok()?;
+    if context == Handle::NULL {
+        return None;
     }
+    api.context_device(&mut ordinal).ok()?;
     Some(ordinal)
 }
 

@@ -69,8 +69,7 @@ impl Lanes {
                 *lane = device.stream()?;
             }
             for event in [&mut lanes.meeting, &mut lanes.origin] {
-                // SAFETY: an out-pointer to a local variable.
-                device.note(unsafe { device.api().event_create(event, driver::EVENT_DISABLE_TIMING) })?;
+                device.note(device.api().event_create(event, driver::EVENT_DISABLE_TIMING))?;
             }
             Ok(())
         })();
@@ -156,8 +155,7 @@ impl Lanes {
             return Ok(event);
         }
         let mut event = Handle::NULL;
-        // SAFETY: an out-pointer to a local variable.
-        device.note(unsafe { device.api().event_create(&mut event, 0) })?;
+        device.note(device.api().event_create(&mut event, 0))?;
         Ok(event)
     }
 

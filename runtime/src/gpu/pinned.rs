@@ -67,8 +67,7 @@ impl Pinned {
             return Ok(pinned);
         }
         let mut memory = std::ptr::null_mut();
-        // SAFETY: an out-pointer to a local variable.
-        unsafe { api.host_allocate(&mut memory, bytes, 0) }?;
+        api.host_allocate(&mut memory, bytes, 0)?;
         Ok(Pinned { start: memory.cast(), mapping: None })
     }
 

@@ -20,12 +20,14 @@ use crate::base::planted::unless;
 use crate::base::rows::{Plane, Rows};
 use crate::device::code::ModuleSlot;
 use crate::device::code::{Function, Module};
-use crate::device::{ALIGNMENT, Adopted, Queue, Store, WIDEST_ACCESS, buffer};
-use crate::driver::{self, Handle, KernelNode, PlaneCopy, PlaneEnd};
+use crate::device::{ALIGNMENT, Adopted, Queue, Store, WIDEST_ACCESS};
+use crate::driver::{Handle, KernelNode, PlaneCopy, PlaneEnd};
 use crate::gpu::chain::{Chains, Collected, Launch, Progress, together};
 use crate::gpu::context::Current;
-use crate::gpu::cuda::{Device, Landing};
+use crate::gpu::cuda::Device;
+use crate::gpu::landings::Landings;
 use crate::gpu::lanes::Lanes;
+use crate::gpu::marks::{Mark, Timer};
 use crate::gpu::pool::Block;
 use crate::gpu::resident::Kept;
 use crate::gpu::ring::{self, Neighbours};
@@ -46,37 +48,34 @@ pub struct CudaQueue {
     /// Given back while work might still use it: free for later work of this stream.
     spare: Vec<Block>,
     config: &'static Config,
-    /// Around all launches, if times are wanted.
-    events: Option<(Handle, Handle)>,
-    launched: bool,
-    /// The second event is in the stream.
-    ended: bool,
-    /// Known after the first wait that follows the launches.
-    kernel_ms: Option<f64>,
-    landing: Option<Landing>,
-    /// For messages to and from other ranks.
-    rooms: [Option<Landing>; 2],
-    /// In place of a landing where the driver had no pinned memory.
-    pageable: Vec<u8>,
+    /// Of the kernels.
+    timer: Timer,
+    landings: Landings,
     /// Work may be under way.
     pending: bool,
     /// This queue has the table of residents; None: not asked yet.
     has_residents: Option<bool>,
-    /// Of this execution.
-    progress: Progress,
-    /// Launches that are on no stream yet.
-    collected: Collected,
-    /// None until there was something for them.
-    chains: Option<Chains>,
+    launches: Launches,
     /// For copies beside kernels; None until there were some.
     lanes: Option<Lanes>,
     neighbours: Neighbours,
     /// The words by which blocks of a launch wait for each other: where they are, and how many.
     flags: Option<(u64, u64)>,
-    /// Behind the copies to the device that were marked last; None until there were some.
-    copied: Option<Handle>,
-    /// Behind what other devices wait for; None until one did.
-    marked: Option<Handle>,
+    /// Behind the copies to the device that were marked last.
+    copied: Mark,
+    /// Behind what other devices wait for.
+    marked: Mark,
+}
+
+/// Launches of an execution on their way to the driver.
+#[derive(Default)]
+struct Launches {
+    /// How many there were, and how they went.
+    progress: Progress,
+    /// Those that are on no stream yet.
+    collected: Collected,
+    /// None until there was something for them.
+    chains: Option<Chains>,
 }
 
 impl CudaQueue {
@@ -96,26 +95,19 @@ impl CudaQueue {
             blocks: Vec::new(),
             spare: Vec::new(),
             config,
-            events: None,
-            launched: false,
-            ended: false,
-            kernel_ms: None,
-            landing: None,
-            rooms: [None, None],
-            pageable: Vec::new(),
+            timer: Timer::default(),
+            landings: Landings::default(),
             pending: false,
             has_residents: None,
-            progress: Progress::default(),
-            collected: Collected::default(),
-            chains: None,
+            launches: Launches::default(),
             lanes: None,
             neighbours: Neighbours::default(),
             flags: None,
-            copied: None,
-            marked: None,
+            copied: Mark::default(),
+            marked: Mark::default(),
         };
         if config.reports() {
-            queue.events = queue.create_events();
+            queue.timer = Timer::new(device);
         }
         Ok(queue)
     }
@@ -129,42 +121,46 @@ impl CudaQueue {
 
     /// Puts what is collected into the stream. The context is current.
     fn send_collected(&mut self) -> Result<()> {
-        if self.collected.is_empty() {
+        if self.launches.collected.is_empty() {
             return Ok(());
         }
         self.pending = true;
         let mut sent = Ok(());
         let mut at = 0;
-        while sent.is_ok() && at < self.collected.len() {
-            let n = if self.wanted() > 1 { together(self.collected.len() - at, self.has_long()) } else { 1 };
+        while sent.is_ok() && at < self.launches.collected.len() {
+            let n = if self.wanted() > 1 {
+                together(self.launches.collected.len() - at, self.has_long())
+            } else {
+                1
+            };
             sent = if n > 1 { self.send_chain(at..at + n) } else { self.send_each(at..at + n) };
-            self.progress.count(n);
+            self.launches.progress.count(n);
             at += n;
         }
-        self.collected.clear();
+        self.launches.collected.clear();
         sent
     }
 
     /// How many launches to collect.
     fn wanted(&self) -> usize {
-        let wanted = || self.progress.wanted(self.device.made_graphs(), self.has_long());
+        let wanted = || self.launches.progress.wanted(self.device.made_graphs(), self.has_long());
         if self.device.uses_graphs() { wanted() } else { 1 }
     }
 
     fn has_long(&self) -> bool {
-        self.chains.as_ref().is_some_and(Chains::long)
+        self.launches.chains.as_ref().is_some_and(Chains::long)
     }
 
     fn send_chain(&mut self, range: Range<usize>) -> Result<()> {
         let device = self.device;
-        let chains = self.chains.get_or_insert_with(|| device.chains());
+        let chains = self.launches.chains.get_or_insert_with(|| device.chains());
         // SAFETY: functions of loaded modules with arguments by the promise of `launch`, and a live stream.
         let sent = unsafe {
             chains.launch(
                 device.api(),
                 &self.config.faults,
                 self.stream,
-                self.collected.kernels(range.clone()),
+                self.launches.collected.kernels(range.clone()),
             )
         };
         match device.note(sent) {
@@ -179,7 +175,7 @@ impl CudaQueue {
     }
 
     fn send_each(&mut self, range: Range<usize>) -> Result<()> {
-        for kernel in self.collected.kernels(range) {
+        for kernel in self.launches.collected.kernels(range) {
             // SAFETY: as for `send_chain`.
             unsafe { send(self.device, &kernel, self.stream) }?;
         }
@@ -227,35 +223,10 @@ impl CudaQueue {
         self.lanes.as_ref().and_then(Lanes::copies).unwrap_or(self.stream)
     }
 
-    /// Two events; None if the driver refuses, since a missing time is no reason not to run.
-    fn create_events(&self) -> Option<(Handle, Handle)> {
-        let (mut start, mut end) = (Handle::NULL, Handle::NULL);
-        // SAFETY: out-pointers to local variables; an event that was created alone is destroyed again.
-        unsafe {
-            self.device.api().event_create(&mut start, 0).ok()?;
-            if self.device.api().event_create(&mut end, 0).is_err() {
-                let _ = self.device.api().event_destroy(start);
-                return None;
-            }
-        }
-        Some((start, end))
-    }
-
-    /// Whether an address is in memory of the library that the driver reaches as it is.
-    fn is_pinned(&self, address: *const u8) -> bool {
-        let mut own = self.landing.iter().chain(self.rooms.iter().flatten());
-        own.any(|memory| {
-            (memory.start as u64..memory.start as u64 + memory.bytes).contains(&(address as u64))
-        })
-    }
-
     /// Ends the time of the kernels: what follows is something else. The context is current.
     fn end_kernels(&mut self) {
-        if let Some((_, end)) = self.events.filter(|_| self.launched && !self.ended) {
-            // SAFETY: live stream and event.
-            let _ = unsafe { self.device.api().event_record(end, self.stream) };
-            self.ended = true;
-        }
+        // SAFETY: the queue's stream.
+        unsafe { self.timer.end(self.device, self.stream) };
     }
 }
 
@@ -376,8 +347,8 @@ impl Queue for CudaQueue {
     fn aim(&mut self, scop: &'static Scop, module: &'static ModuleSlot) -> Result<()> {
         self.module = self.device.module(scop, module, self.config)?;
         self.scop = scop;
-        (self.launched, self.ended, self.kernel_ms) = (false, false, None);
-        self.progress = Progress::default();
+        self.timer.reset();
+        self.launches.progress = Progress::default();
         if let Some(lanes) = &mut self.lanes {
             lanes.reset();
         }
@@ -437,7 +408,7 @@ impl Queue for CudaQueue {
                 ring.send(device.context(), stream, to, from, bytes, neighbours)
             })
         };
-        let copied = if self.is_pinned(from) { None } else { through_ring(bytes) };
+        let copied = if self.landings.hold(from) { None } else { through_ring(bytes) };
         if let Some(copied) = copied {
             return copied;
         }
@@ -448,24 +419,15 @@ impl Queue for CudaQueue {
 
     fn mark_copies(&mut self) -> Result<()> {
         let _current = self.device.current()?;
-        let api = self.device.api();
-        let event = match self.copied {
-            Some(event) => event,
-            None => {
-                let mut event = Handle::NULL;
-                // SAFETY: an out-pointer to a local variable.
-                self.device.note(unsafe { api.event_create(&mut event, driver::EVENT_DISABLE_TIMING) })?;
-                *self.copied.insert(event)
-            }
-        };
         // Copies beside kernels are behind those that went before them.
-        // SAFETY: live event and stream.
-        self.device.note(unsafe { api.event_record(event, self.copies()) })
+        let copies = self.copies();
+        // SAFETY: a stream of the queue.
+        unsafe { self.copied.set(self.device, copies) }
     }
 
     fn await_copies(&mut self) -> Result<()> {
         let _current = self.device.current()?;
-        let Some(event) = self.copied else { return Ok(()) };
+        let Some(event) = self.copied.event() else { return Ok(()) };
         // SAFETY: a live event.
         self.device.note(unsafe { self.device.api().event_synchronize(event) })
     }
@@ -506,69 +468,49 @@ impl Queue for CudaQueue {
         match self.scop.kernels().get(kernel) {
             Some(kernel) if kernel.is_graph() => {
                 let flags = self.clear_flags(blocks)?;
-                self.collected.push(launch, &[arguments, &[flags]].concat());
+                self.launches.collected.push(launch, &[arguments, &[flags]].concat());
             }
-            _ => self.collected.push(launch, arguments),
+            _ => self.launches.collected.push(launch, arguments),
         }
-        if self.collected.len() < self.wanted() {
+        if self.launches.collected.len() < self.wanted() {
             return Ok(());
         }
         let _current = self.device.current()?;
-        if let (Some((start, _)), false) = (self.events, self.launched) {
-            // SAFETY: live stream and event.
-            let _ = unsafe { self.device.api().event_record(start, self.stream) };
-        }
-        self.launched = true;
+        // SAFETY: the queue's stream.
+        unsafe { self.timer.begin(self.device, self.stream) };
         self.send_collected()
     }
 
     fn submit(&mut self) -> Result<()> {
-        if !self.collected.is_empty() {
+        if !self.launches.collected.is_empty() {
             self.stream_ready()?;
         }
         Ok(())
     }
 
     fn discard(&mut self) {
-        self.collected.clear();
+        self.launches.collected.clear();
     }
 
     fn synchronize(&mut self) -> Result<()> {
         let _current = self.stream_ready()?;
         self.end_kernels();
         let api = self.device.api();
-        let measured = self.events.filter(|_| self.ended && self.kernel_ms.is_none());
-        // SAFETY: live stream and events.
+        // SAFETY: live streams.
         unsafe {
             unless("wait-stream", || self.device.note(api.stream_synchronize(self.stream)))?;
             if let Some(copies) = self.lanes.as_ref().and_then(Lanes::copies) {
                 unless("wait-copies", || self.device.note(api.stream_synchronize(copies)))?;
             }
-            self.pending = false;
-            if let Some((start, end)) = measured {
-                let mut ms = 0.0;
-                if api.event_elapsed(&mut ms, start, end).is_ok() {
-                    self.kernel_ms = Some(f64::from(ms));
-                }
-            }
         }
+        self.pending = false;
+        self.timer.read(self.device);
         Ok(())
     }
 
     fn landing(&mut self, bytes: u64) -> Result<*mut u8> {
         let _current = self.device.current()?;
-        if self.landing.as_ref().is_none_or(|landing| landing.bytes < bytes) {
-            // What landed in the former one was settled after a wait.
-            if let Some(landing) = self.landing.take() {
-                self.device.give_landing(landing);
-            }
-            self.landing = self.device.landing(bytes);
-        }
-        if let Some(landing) = &self.landing {
-            return Ok(landing.start);
-        }
-        self.pageable = buffer(bytes)?;
-        Ok(self.pageable.as_mut_ptr())
+        self.landings.result(self.device, bytes)
     }
 
     fn expect_delivery(&mut self, bytes: u64) {
@@ -596,7 +538,7 @@ impl Queue for CudaQueue {
         let _current = self.stream_ready()?;
         self.end_kernels();
         self.pending = true;
-        let pinned = self.is_pinned(to);
+        let pinned = self.landings.hold(to);
         let (device, stream) = (self.device, self.copies());
         if !pinned {
             // SAFETY: the caller's promise.
@@ -634,6 +576,6 @@ impl Queue for CudaQueue {
     fn kernel_ms(&mut self) -> f64 {
         let current = self.device.current();
         let slices = |lanes: &Lanes| if current.is_ok() { lanes.kernel_ms(self.device) } else { 0.0 };
-        self.kernel_ms.unwrap_or(0.0) + self.lanes.as_ref().map_or(0.0, slices)
+        self.timer.ms() + self.lanes.as_ref().map_or(0.0, slices)
     }
 }

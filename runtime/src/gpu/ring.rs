@@ -287,8 +287,7 @@ fn allocate(api: &Api) -> Result<Vec<Buffer>> {
     let mut buffers = Vec::with_capacity(BUFFERS);
     for index in 0..BUFFERS {
         let mut event = Handle::NULL;
-        // SAFETY: an out-pointer to a local variable.
-        if let Err(error) = unsafe { api.event_create(&mut event, driver::EVENT_DISABLE_TIMING) } {
+        if let Err(error) = api.event_create(&mut event, driver::EVENT_DISABLE_TIMING) {
             // SAFETY: nothing refers to the events and the memory yet.
             unsafe {
                 for Buffer { event, .. } in buffers {

@@ -6,7 +6,7 @@ use crate::base::planted::unless;
 impl CudaQueue {
     /// The device failed, or the state of its work is unknown: nothing of it is used again.
     fn abandon(&mut self) {
-        std::mem::forget(std::mem::take(&mut self.pageable));
+        self.landings.abandon();
         if self.has_residents == Some(true) {
             self.device.with_residents(|residents| residents.forget());
         }
@@ -33,16 +33,12 @@ impl Drop for CudaQueue {
         if self.has_residents == Some(true) {
             self.device.release_residents();
         }
-        let rooms = self.rooms.iter_mut().filter_map(Option::take);
-        for landing in self.landing.take().into_iter().chain(rooms) {
-            self.device.give_landing(landing);
-        }
-        let times = self.events.into_iter().flat_map(|(start, end)| [start, end]);
-        for event in times.chain(self.copied).chain(self.marked) {
+        self.landings.give_back(self.device);
+        for event in self.timer.events().chain(self.copied.event()).chain(self.marked.event()) {
             // SAFETY: a live event that nothing refers to.
             let _ = unsafe { self.device.api().event_destroy(event) };
         }
-        if let Some(chains) = self.chains.take() {
+        if let Some(chains) = self.launches.chains.take() {
             self.device.give_chains(chains);
         }
         if let Some(lanes) = self.lanes.take() {

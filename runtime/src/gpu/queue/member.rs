@@ -6,7 +6,6 @@
 use super::CudaQueue;
 use crate::base::error::{Error, Result};
 use crate::base::planted::unless;
-use crate::driver::{self, Handle};
 use crate::group::Member;
 
 impl Member for CudaQueue {
@@ -15,22 +14,12 @@ impl Member for CudaQueue {
 
     fn mark(&mut self) -> Result<()> {
         let _current = self.stream_ready()?;
-        let api = self.device.api();
-        let event = match self.marked {
-            Some(event) => event,
-            None => {
-                let mut event = Handle::NULL;
-                // SAFETY: an out-pointer to a local variable.
-                self.device.note(unsafe { api.event_create(&mut event, driver::EVENT_DISABLE_TIMING) })?;
-                *self.marked.insert(event)
-            }
-        };
-        // SAFETY: live event and stream.
-        self.device.note(unsafe { api.event_record(event, self.stream) })
+        // SAFETY: the queue's stream.
+        unsafe { self.marked.set(self.device, self.stream) }
     }
 
     fn await_member(&mut self, other: &Self) -> Result<()> {
-        let Some(event) = other.marked else { return Err(Error::Internal("no mark".into())) };
+        let Some(event) = other.marked.event() else { return Err(Error::Internal("no mark".into())) };
         let _current = self.stream_ready()?;
         self.pending = true;
         let (api, stream) = (self.device.api(), self.stream);
@@ -40,19 +29,11 @@ impl Member for CudaQueue {
 
     fn room(&mut self, receives: bool, bytes: u64) -> Option<*mut u8> {
         let _current = self.device.current().ok()?;
-        let room = &mut self.rooms[usize::from(receives)];
-        if room.as_ref().is_none_or(|room| room.bytes < bytes) {
-            // What was in the former one has been waited for.
-            if let Some(room) = room.take() {
-                self.device.give_landing(room);
-            }
-            *room = self.device.landing(bytes);
-        }
-        self.rooms[usize::from(receives)].as_ref().map(|room| room.start)
+        self.landings.room(self.device, receives, bytes)
     }
 
     fn resume(&mut self) {
-        (self.ended, self.kernel_ms) = (false, None);
+        self.timer.resume();
     }
 
     unsafe fn pull(&mut self, to: u64, other: &Self, from: u64, bytes: u64) -> Result<()> {
