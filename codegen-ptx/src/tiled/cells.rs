@@ -105,7 +105,7 @@ pub(super) fn transfer(
         }
     } else {
         for point in points(tiling) {
-            k.storage.point = point.clone();
+            k.storage.cursor.point = point.clone();
             if load && let Some(register) = register(k, r.array)? {
                 ir.store_aligned(ty.zero(), register, elem.bytes());
             }
@@ -228,7 +228,7 @@ impl Cells {
     /// Whether the vectors of a thread start at multiples of their bytes: the first one does, and so do rows.
     fn aligned(&self, k: &mut KernelBuilder<'_>, emit: &ExprEmitter<'_>, vector: &Vector) -> Result<Value> {
         let ir = k.ir;
-        let first = vec![0; k.storage.point.len()];
+        let first = vec![0; k.storage.cursor.point.len()];
         let points = vector.points(&first, self.elem.bytes());
         let mut low = ir.ptr_to_int(self.address(k, emit, &points[0], |c| &c.plain)?);
         if self.subscripts.len() > 1 {
@@ -256,7 +256,7 @@ impl Cells {
         let cell = self.address(k, emit, &points[0], |c| &c.plain)?;
         let mut registers = Vec::new();
         for at in points {
-            k.storage.point = at;
+            k.storage.cursor.point = at;
             let Some(register) = register(k, self.array)? else { return internal("no register") };
             registers.push(register);
         }

@@ -10,7 +10,7 @@ use crate::kernel::builder;
 use crate::kernel::storage::{Coming, OfMapping};
 use crate::tiled::cells::transfer;
 use crate::tiled::guard::minds_operands;
-use crate::tiled::state::{Coordinate, KernelBuilder, Tiled, points, register};
+use crate::tiled::state::{Coordinate, Cursor, KernelBuilder, Tiled, points, register};
 use crate::tiled::{guard, walk, words};
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntSLE;
 use pollyrs_isl as isl;
@@ -152,22 +152,11 @@ fn start<'a>(
         tiling,
         coordinates,
         cells,
-        point: vec![0; tiling.dims.len()],
-        buffers: Vec::new(),
-        places: None,
-        loaded: BTreeMap::new(),
         shared_bytes: 0,
         plain_shared_bytes: 0,
         products: false,
-        apart: false,
         guards: guard::conditions(tiling)?,
-        unguarded: false,
-        without: Vec::new(),
-        keep: None,
-        args: Vec::new(),
-        whole: false,
-        row: None,
-        words: words::Words::new(),
+        cursor: Cursor { point: vec![0; tiling.dims.len()], ..Cursor::default() },
     })
 }
 
@@ -202,7 +191,7 @@ fn unrolled<'a>(
     for r in &tiling.registers {
         let elem = k.scop.array(r.array).elem;
         for point in points(tiling) {
-            k.storage.point = point;
+            k.storage.cursor.point = point;
             if let Some(register) = register(k, r.array)? {
                 ir.store_aligned(llvm_elem(ir, elem).zero(), register, elem.bytes());
             }
@@ -210,16 +199,16 @@ fn unrolled<'a>(
     }
     ir.br(done);
     ir.at_end(whole);
-    k.storage.whole = true;
+    k.storage.cursor.whole = true;
     names.all_apart = true;
     match words::test(k, tiling)? {
         Some(test) => {
             let (wide, single) = (block("allwords"), block("allelements"));
             ir.cond_br(test.holds(ir), wide, single);
             ir.at_end(wide);
-            k.storage.words = test.words;
+            k.storage.cursor.words = test.words;
             walk::walk(k, function, names, tree)?;
-            k.storage.words.clear();
+            k.storage.cursor.words.clear();
             ir.br(done);
             ir.at_end(single);
             // What both ways load would be loaded ahead of them, element by element.
@@ -231,7 +220,7 @@ fn unrolled<'a>(
         None => walk::walk(k, function, names, tree)?,
     }
     names.all_apart = false;
-    k.storage.whole = false;
+    k.storage.cursor.whole = false;
     ir.br(done);
     ir.at_end(part);
     walk::walk(k, function, names, tree)?;

@@ -54,10 +54,10 @@ pub(super) fn emit_guarded(
 ) -> Result<()> {
     let found = k.scop.statement_named(name).map(|(id, _)| id);
     let t = &mut k.storage;
-    if found.is_some_and(|id| t.without.contains(&id)) {
+    if found.is_some_and(|id| t.cursor.without.contains(&id)) {
         return Ok(());
     }
-    let guard = found.filter(|_| !t.unguarded).and_then(|id| Some((id, t.guards.get(&id)?.clone())));
+    let guard = found.filter(|_| !t.cursor.unguarded).and_then(|id| Some((id, t.guards.get(&id)?.clone())));
     let Some((id, guard)) = guard else { return emit_statement(k, emit, name, iterators) };
     let mut names = emit.clone();
     for (d, v) in iterators.iter().enumerate() {
@@ -65,9 +65,9 @@ pub(super) fn emit_guarded(
     }
     let exists = names.emit_bool(&guard)?;
     if quiet(k, id)? {
-        k.storage.keep = Some(exists);
+        k.storage.cursor.keep = Some(exists);
         let result = emit_statement(k, emit, name, iterators);
-        k.storage.keep = None;
+        k.storage.cursor.keep = None;
         return result;
     }
     let (then, after) = (k.ir.append_block(function, "exists"), k.ir.append_block(function, "endexists"));
@@ -92,7 +92,8 @@ fn quiet(k: &KernelBuilder<'_>, id: StmtId) -> Result<bool> {
 }
 
 fn buffered(t: &Tiled<'_>, id: StmtId, at: usize) -> bool {
-    t.buffers
+    t.cursor
+        .buffers
         .iter()
         .any(|b| t.tiling.operand_tiles[b.operand_tile].groups[b.group].accesses.contains(&(id, at)))
 }
@@ -187,7 +188,7 @@ fn is_made_of(s: &Statement, mut values: Vec<ValueHandle>, cells: &[ValueHandle]
 
 /// What a store of `v` to a cell leaves there: the old value where the current instance does not exist.
 pub(crate) fn kept(k: &KernelBuilder<'_>, v: Value, cell: Value, align: u32) -> Value {
-    match k.storage.keep {
+    match k.storage.cursor.keep {
         Some(exists) => {
             let old = k.ir.load_aligned(v.ty(), cell, align);
             k.ir.select(exists, v, old)

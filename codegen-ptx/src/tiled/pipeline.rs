@@ -161,7 +161,7 @@ pub(super) fn pipeline<'a>(
     let own = part(k, function)?;
     walk_for(k, function, emit, &strips.inner, true)?;
     own.map_or(Ok(()), |after| join(k, after))?;
-    k.storage.loaded.clear();
+    k.storage.cursor.loaded.clear();
     ir.add_incoming(value, ir.add(value, ir.int(step)), ir.block());
     ir.br(left);
     ir.at_end(after);
@@ -257,7 +257,7 @@ fn whole_strips<'a>(
     ir.br(done);
     ir.at_end(done);
     barrier_after(k);
-    k.storage.loaded.clear();
+    k.storage.cursor.loaded.clear();
     let again = [next, other].into_iter().chain(addresses.into_iter().flatten());
     for ((phi, start), again) in phis.into_iter().zip(again) {
         ir.add_incoming(phi, start, before);

@@ -208,7 +208,8 @@ fn free_of(k: &KernelBuilder<'_>, id: StmtId, s: &Statement, v: Value, m: usize)
             let at = s.accesses.iter().position(|a| {
                 a.kind == AccessKind::Read && a.value == AccessValue::Instruction(handle_of(v))
             });
-            let group = t.buffers.iter().map(|b| &t.tiling.operand_tiles[b.operand_tile].groups[b.group]);
+            let group =
+                t.cursor.buffers.iter().map(|b| &t.tiling.operand_tiles[b.operand_tile].groups[b.group]);
             at.and_then(|at| group.into_iter().find(|g| g.accesses.contains(&(id, at))))
                 .is_some_and(|g| !g.along.contains(&Some(m)))
         }
@@ -301,7 +302,7 @@ impl Fragments<'_> {
         }
         let t = &mut k.storage;
         t.coordinates[x] = own;
-        t.loaded.clear();
+        t.cursor.loaded.clear();
         for p in (0..t.tiling.dims[y].points as usize).step_by(POINTS as usize) {
             for value in &values {
                 for p in p..p + POINTS as usize {
@@ -310,7 +311,7 @@ impl Fragments<'_> {
             }
         }
         let t = &mut k.storage;
-        t.loaded.clear();
+        t.cursor.loaded.clear();
         t.of_fragments(false);
         Ok(Operands { a, b })
     }
@@ -326,8 +327,8 @@ impl Fragments<'_> {
                 for p in p * POINTS as usize..(p + 1) * POINTS as usize {
                     for q in j * POINTS as usize..(j + 1) * POINTS as usize {
                         let t = &mut k.storage;
-                        t.point = vec![0; t.tiling.dims.len()];
-                        (t.point[y], t.point[x]) = (p, q);
+                        t.cursor.point = vec![0; t.tiling.dims.len()];
+                        (t.cursor.point[y], t.cursor.point[x]) = (p, q);
                         let Some(cell) = crate::tiled::state::register(k, self.product.cell)? else {
                             return internal("a sum without a register");
                         };

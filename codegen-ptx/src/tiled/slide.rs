@@ -31,7 +31,9 @@ use pollyrs_schedule::planted::planted;
 /// The dimension of the points along which the window of a loop moves; `None` if it is an ordinary loop.
 pub(super) fn along(k: &mut KernelBuilder<'_>, node: &AstNode) -> Result<Option<usize>> {
     let t = &mut k.storage;
-    let Some(depth) = t.tiling.slides.filter(|_| t.whole && t.row.is_none()) else { return Ok(None) };
+    let Some(depth) = t.tiling.slides.filter(|_| t.cursor.whole && t.cursor.row.is_none()) else {
+        return Ok(None);
+    };
     let name = node.for_iterator()?.id()?.name();
     if name != format!("c{depth}") || constant_step(node)? != 1 {
         return Ok(None);
@@ -91,9 +93,9 @@ pub(super) fn rows<'a>(
     let points = k.storage.tiling.dims[dim].points as usize;
     let (name, body) = (node.for_iterator()?.id()?.name(), node.for_body()?);
     let mut row = |k: &mut KernelBuilder<'a>, at: Value, points: std::ops::Range<usize>| -> Result<()> {
-        k.storage.row = Some(Row { name: name.clone(), at, dim, points });
+        k.storage.cursor.row = Some(Row { name: name.clone(), at, dim, points });
         walk(k, function, emit, &body)?;
-        k.storage.row = None;
+        k.storage.cursor.row = None;
         Ok(())
     };
     let block = |name: &str| ir.append_block(function, name);

@@ -70,7 +70,7 @@ impl Products<'_, '_> {
         let (_, bytes) = copy::layout(k, operand_tile);
         let (bytes, all) = (ir.int(bytes.into()), ir.int(i64::from(stages * bytes)));
 
-        k.storage.places = Some(self.chunks.places());
+        k.storage.cursor.places = Some(self.chunks.places());
         // Others may still be reading the buffers for another loop.
         barrier_before(k);
         // Strips in front of `end` are on their way.
@@ -115,10 +115,10 @@ impl Products<'_, '_> {
                 let (points, some, after) = (block("allpoints"), block("somepoints"), block("endpoints"));
                 ir.cond_br(whole, points, some);
                 ir.at_end(points);
-                k.storage.unguarded = true;
+                k.storage.cursor.unguarded = true;
                 let one =
                     self.operations(k, emit, factors, (value, offset), (next, turned), |_, _| Ok(()))?;
-                k.storage.unguarded = false;
+                k.storage.cursor.unguarded = false;
                 let from = ir.block();
                 ir.br(after);
                 ir.at_end(some);
@@ -134,8 +134,8 @@ impl Products<'_, '_> {
                 one.of(&joined)
             }
         };
-        k.storage.loaded.clear();
-        k.storage.places = None;
+        k.storage.cursor.loaded.clear();
+        k.storage.cursor.places = None;
         let done = ir.block();
         let again = [next, turned, end].into_iter();
         let again = again.chain(self.moved(k, &addresses).into_iter().flatten()).chain(factors.values());

@@ -67,28 +67,35 @@ pub(crate) struct Tiled<'a> {
     pub(crate) coordinates: Vec<Coordinate>,
     /// An array with a cell for each point.
     pub(crate) cells: BTreeMap<ArrayId, Value>,
-    /// The number of the point along each dimension.
-    pub(crate) point: Vec<usize>,
-    pub(crate) buffers: Vec<Buffer>,
-    /// Where the elements of the buffers in force are, if chunks fill them.
-    pub(crate) places: Option<places::Places>,
-    /// What was loaded from the buffers in force, so that all points that use an element share one load.
-    pub(crate) loaded: BTreeMap<Element, Value>,
     pub shared_bytes: u32,
     /// What of it is needed without operations of warps.
     pub plain_shared_bytes: u32,
     /// Whether operations of warps are in the code.
     pub products: bool,
-    /// Whether the code being emitted runs in threads with points only.
-    pub(crate) apart: bool,
     /// By statement: where its instances exist.
     pub(crate) guards: BTreeMap<StmtId, AstExpr>,
+    pub(crate) cursor: Cursor,
+}
+
+/// What belongs to the code that is being emitted.
+#[derive(Default)]
+pub(crate) struct Cursor {
+    /// The number of the point along each dimension.
+    pub(crate) point: Vec<usize>,
+    /// The shared memory in force.
+    pub(crate) buffers: Vec<Buffer>,
+    /// Where the elements of the buffers in force are, if chunks fill them.
+    pub(crate) places: Option<places::Places>,
+    /// What was loaded from the buffers in force, so that all points that use an element share one load.
+    pub(crate) loaded: BTreeMap<Element, Value>,
+    /// Whether the code being emitted runs in threads with points only.
+    pub(crate) apart: bool,
     /// Whether guards are known to hold.
     pub(crate) unguarded: bool,
     /// Statements that are known to have no instance.
     pub(crate) without: Vec<StmtId>,
     /// Registers keep their old value where this is false.
-    pub keep: Option<Value>,
+    pub(crate) keep: Option<Value>,
     /// The arguments of the copy that filled the buffers in force.
     pub(crate) args: Vec<Value>,
     /// Whether the code is that of threads all of whose points are in the box ([`Tiling::unrolled`]).
@@ -114,7 +121,7 @@ pub(crate) struct Row {
 impl Tiled<'_> {
     /// What is asked for next of the buffers in force is of fragments, or is not.
     pub(crate) fn of_fragments(&mut self, yes: bool) {
-        if let Some(places) = &mut self.places {
+        if let Some(places) = &mut self.cursor.places {
             places.fragments = yes;
         }
     }
@@ -142,7 +149,7 @@ pub(crate) fn points(tiling: &Tiling) -> Vec<Vec<usize>> {
 pub(crate) fn running(k: &mut KernelBuilder<'_>) -> Result<Vec<Vec<usize>>> {
     let t = &mut k.storage;
     let mut all = points(t.tiling);
-    if let Some(row) = &t.row {
+    if let Some(row) = &t.cursor.row {
         all.retain(|p| row.points.contains(&p[row.dim]));
     }
     Ok(all)
@@ -155,13 +162,15 @@ pub(crate) fn at_point<'e>(
     point: &[usize],
 ) -> Result<ExprEmitter<'e>> {
     let t = &mut k.storage;
-    t.point = point.to_vec();
+    t.cursor.point = point.to_vec();
     let mut emit = emit.clone();
     for ((d, c), p) in t.tiling.dims.iter().zip(&t.coordinates).zip(point) {
-        emit.names
-            .insert(d.param.clone(), if t.whole && c.plain.len() > 1 { c.plain[*p] } else { c.value[*p] });
+        emit.names.insert(
+            d.param.clone(),
+            if t.cursor.whole && c.plain.len() > 1 { c.plain[*p] } else { c.value[*p] },
+        );
     }
-    if let Some(row) = &t.row {
+    if let Some(row) = &t.cursor.row {
         let iteration = emit.beside(row.at, -(point[row.dim] as i64));
         emit.names.insert(row.name.clone(), iteration);
     }
@@ -172,7 +181,7 @@ pub(crate) fn at_point<'e>(
 pub(crate) fn register(k: &KernelBuilder<'_>, id: ArrayId) -> Result<Option<Value>> {
     let t = &k.storage;
     let Some(base) = t.cells.get(&id) else { return Ok(None) };
-    let number = t.point.iter().zip(&t.tiling.dims).fold(0, |n, (p, d)| n * d.points as usize + p);
+    let number = t.cursor.point.iter().zip(&t.tiling.dims).fold(0, |n, (p, d)| n * d.points as usize + p);
     let ty = llvm_elem(k.ir, k.scop.array(id).elem);
     Ok(Some(k.ir.element(ty, *base, k.ir.int(number as i64))))
 }
@@ -187,34 +196,34 @@ pub(crate) fn shared(
     subscript: impl Fn(usize) -> Result<Value>,
 ) -> Result<Option<Value>> {
     let t = &k.storage;
-    let groups = t.buffers.iter().map(|b| &t.tiling.operand_tiles[b.operand_tile].groups[b.group]);
+    let groups = t.cursor.buffers.iter().map(|b| &t.tiling.operand_tiles[b.operand_tile].groups[b.group]);
     let Some(at) = groups.into_iter().position(|g| g.accesses.contains(&(statement, access))) else {
         return Ok(None);
     };
-    let b = &t.buffers[at];
+    let b = &t.cursor.buffers[at];
     let g = &t.tiling.operand_tiles[b.operand_tile].groups[b.group];
     let ir = k.ir;
     let subscripts = (0..g.size.len())
         .map(|d| if g.along[d].is_some() { Ok(None) } else { subscript(d).map(Some) })
         .collect::<Result<Vec<_>>>()?;
     let place = g.along.iter().zip(&subscripts).map(|(m, s)| match (m, s) {
-        (Some(m), _) => (true, t.point[*m]),
+        (Some(m), _) => (true, t.cursor.point[*m]),
         (None, s) => (false, s.map_or(0, |s| s.address())),
     });
     let key = (ir.block().address(), at, place.collect());
-    if let Some(v) = t.loaded.get(&key).filter(|v| v.ty() == ty) {
+    if let Some(v) = t.cursor.loaded.get(&key).filter(|v| v.ty() == ty) {
         return Ok(Some(*v));
     }
     let bytes = k.scop.array(g.array).elem.bytes();
     let mut locals = Vec::new();
     for (d, s) in subscripts.iter().enumerate() {
         locals.push(match (g.along[d], s) {
-            (Some(m), _) => Local::Point(&t.coordinates[m], t.point[m]),
+            (Some(m), _) => Local::Point(&t.coordinates[m], t.cursor.point[m]),
             (None, Some(s)) => Local::Value(ir.sub(*s, b.lower[d])),
             (None, None) => return internal("a subscript that nothing gives"),
         });
     }
-    let offset = match &t.places {
+    let offset = match &t.cursor.places {
         Some(places) => places.offset(ir, b.group, &locals),
         None => (locals.iter().zip(g.strides()))
             .fold(ir.int(0), |sum, (l, stride)| ir.add(sum, ir.mul(l.value(), ir.int(stride.into())))),
@@ -222,19 +231,19 @@ pub(crate) fn shared(
     // Whole vectors of points start at multiples of them, rows at multiples of 16 bytes. (The columns of
     // fragments are no points.)
     let mut align = bytes;
-    if t.places.is_none()
+    if t.cursor.places.is_none()
         && let Some(fast) = g.order.last()
         && let Some(m) = g.along[*fast]
         && !t.coordinates[m].plain.is_empty()
         && t.tiling.dims[m].vector * bytes >= VECTOR_BYTES
         && ((g.size[*fast] + g.padding) * bytes).is_multiple_of(VECTOR_BYTES)
-        && (t.point[m] as u32 * bytes).is_multiple_of(VECTOR_BYTES)
+        && (t.cursor.point[m] as u32 * bytes).is_multiple_of(VECTOR_BYTES)
     {
         align = VECTOR_BYTES;
     }
     let base = ir.byte_offset(k.abstract_call(SHARED, ir.ptr_type()), b.start);
     let v = ir.load_aligned(ty, ir.element(llvm_elem(ir, k.scop.array(g.array).elem), base, offset), align);
-    k.storage.loaded.insert(key, v);
+    k.storage.cursor.loaded.insert(key, v);
     Ok(Some(v))
 }
 

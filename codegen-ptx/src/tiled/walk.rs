@@ -24,7 +24,7 @@ use std::collections::BTreeSet;
 pub(super) fn part(k: &mut KernelBuilder<'_>, function: Value) -> Result<Option<Block>> {
     let t = &mut k.storage;
     let tiling = t.tiling;
-    if t.apart {
+    if t.cursor.apart {
         return Ok(None);
     }
     let Some(computes) = computes(k, tiling)? else { return Ok(None) };
@@ -32,14 +32,14 @@ pub(super) fn part(k: &mut KernelBuilder<'_>, function: Value) -> Result<Option<
     let (own, after) = (ir.append_block(function, "compute"), ir.append_block(function, "computed"));
     ir.cond_br(computes, own, after);
     ir.at_end(own);
-    k.storage.apart = true;
+    k.storage.cursor.apart = true;
     Ok(Some(after))
 }
 
 pub(super) fn join(k: &mut KernelBuilder<'_>, after: Block) -> Result<()> {
     k.ir.br(after);
     k.ir.at_end(after);
-    k.storage.apart = false;
+    k.storage.cursor.apart = false;
     Ok(())
 }
 
@@ -195,13 +195,13 @@ pub(super) fn enter(
         buffers.push(Buffer { operand_tile: at, group, start, lower: copy::smallest(emit, g, args)? });
     }
     let t = &mut k.storage;
-    t.buffers = buffers;
-    t.args = args.to_vec();
-    t.loaded.clear();
+    t.cursor.buffers = buffers;
+    t.cursor.args = args.to_vec();
+    t.cursor.loaded.clear();
     let bytes = if planted("shared-bytes") { bytes / 2 } else { bytes };
     t.shared_bytes = t.shared_bytes.max(copies * bytes);
     // Chunks fill buffers for operations of warps only.
-    if t.places.is_none() {
+    if t.cursor.places.is_none() {
         t.plain_shared_bytes = t.plain_shared_bytes.max(copies * bytes);
     }
     Ok(())
@@ -236,7 +236,7 @@ pub(super) fn whole_strip<'a>(
     start: Value,
 ) -> Result<()> {
     let t = &mut k.storage;
-    let operand_tile = t.buffers.last().map(|b| &t.tiling.operand_tiles[b.operand_tile]);
+    let operand_tile = t.cursor.buffers.last().map(|b| &t.tiling.operand_tiles[b.operand_tile]);
     let Some((full, without)) = operand_tile.and_then(|p| Some((p.full.as_ref()?, &p.without))) else {
         return unrolled(k, function, emit, inner, strip, start);
     };
@@ -252,26 +252,26 @@ pub(super) fn whole_strip<'a>(
         let (all, other) = (block("allpoints"), block("somepoints"));
         ir.cond_br(holds(k, emit, strips)?, all, other);
         ir.at_end(all);
-        k.storage.unguarded = true;
-        k.storage.without = statements.to_vec();
+        k.storage.cursor.unguarded = true;
+        k.storage.cursor.without = statements.to_vec();
         unrolled(k, function, emit, inner, strip, start)?;
-        k.storage.unguarded = false;
-        k.storage.without.clear();
+        k.storage.cursor.unguarded = false;
+        k.storage.cursor.without.clear();
         ir.br(after);
         ir.at_end(other);
-        k.storage.loaded.clear();
+        k.storage.cursor.loaded.clear();
     }
     guarded(k, function, emit, inner, strip, start)?;
     ir.br(after);
     ir.at_end(after);
-    k.storage.loaded.clear();
+    k.storage.cursor.loaded.clear();
     Ok(())
 }
 
 /// Whether the copy that filled the buffers in force is in a set.
 pub(super) fn holds(k: &mut KernelBuilder<'_>, emit: &ExprEmitter<'_>, set: &isl::Set) -> Result<Value> {
     let mut names = emit.clone();
-    for (d, v) in k.storage.args.iter().enumerate() {
+    for (d, v) in k.storage.cursor.args.iter().enumerate() {
         names.names.insert(iterator_name(d as u32), *v);
     }
     names.emit_bool(&guard::condition(set)?)
@@ -303,7 +303,7 @@ pub(super) fn guarded<'a>(
     ir.add_incoming(counter, next, ir.block());
     ir.cond_br(ir.icmp(LLVMIntEQ, next, ir.add(start, ir.int(strip.into()))), after, body);
     ir.at_end(after);
-    k.storage.loaded.clear();
+    k.storage.cursor.loaded.clear();
     Ok(())
 }
 
@@ -363,7 +363,7 @@ fn unrolled<'a>(
                 false => hint_loops(function, "llvm.loop.unroll.disable", None, |end| end == branch),
             }
         }
-        k.storage.loaded.clear();
+        k.storage.cursor.loaded.clear();
     }
     ir.at_end(after);
     settle(k, &body)?;
@@ -379,7 +379,7 @@ fn unrolled<'a>(
 fn side_by_side(k: &mut KernelBuilder<'_>) -> Result<(u32, bool)> {
     let scop = k.scop;
     let t = &mut k.storage;
-    let groups = t.buffers.iter().map(|b| &t.tiling.operand_tiles[b.operand_tile].groups[b.group]);
+    let groups = t.cursor.buffers.iter().map(|b| &t.tiling.operand_tiles[b.operand_tile].groups[b.group]);
     let words: u32 = groups.map(|g| scop.array(g.array).elem.bytes().div_ceil(WORD)).sum();
     let fit = MAX_WORDS / words.max(1);
     let part = 1 << fit.clamp(1, MAX_UNROLLED).ilog2();
@@ -400,7 +400,7 @@ fn settle(k: &mut KernelBuilder<'_>, body: &AstNode) -> Result<()> {
         let elem = k.scop.array(array).elem;
         let ty = llvm_elem(k.ir, elem);
         for point in points(tiling) {
-            k.storage.point = point;
+            k.storage.cursor.point = point;
             let Some(register) = register(k, array)? else { continue };
             let value = pinned(k.ir, k.ir.load_aligned(ty, register, elem.bytes()));
             k.ir.store_aligned(value, register, elem.bytes());
@@ -473,7 +473,7 @@ pub(super) fn walk_for<'a>(
     }
     let step = constant_step(node)?;
     let last = last_value(ir, emit, &node.for_iterator()?, &node.for_cond()?)?;
-    if k.storage.whole
+    if k.storage.cursor.whole
         && let (Some(first), Some(last)) = (init.constant_int(), last.constant_int())
     {
         for value in (first..=last).step_by(step as usize) {
@@ -487,7 +487,7 @@ pub(super) fn walk_for<'a>(
     }
     // A whole strip is unrolled.
     let t = &mut k.storage;
-    let strip = t.buffers.last().map(|b| t.tiling.operand_tiles[b.operand_tile].strip);
+    let strip = t.cursor.buffers.last().map(|b| t.tiling.operand_tiles[b.operand_tile].strip);
     if let Some(strip) = strip
         && !partial
         && step == 1
@@ -502,7 +502,7 @@ pub(super) fn walk_for<'a>(
     }
     // Iterations side by side share what they load; those that are left run one by one.
     let mut init = init;
-    if k.storage.whole && step == 1 && straight(&body_node)? {
+    if k.storage.cursor.whole && step == 1 && straight(&body_node)? {
         let part = i64::from(UNROLLED);
         let (several, rest, before) =
             (ir.append_block(function, "several"), ir.append_block(function, "rest"), ir.block());

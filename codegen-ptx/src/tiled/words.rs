@@ -96,7 +96,7 @@ fn row(k: &mut KernelBuilder<'_>, id: ArrayId) -> Result<Option<Value>> {
 
 /// What the address of an element is known to be a multiple of, in bytes: 1 where nothing was tested.
 pub(super) fn alignment(k: &mut KernelBuilder<'_>, e: &Element<'_>) -> Result<u32> {
-    let Some(word) = k.storage.words.get(&e.array).copied() else { return Ok(1) };
+    let Some(word) = k.storage.cursor.words.get(&e.array).copied() else { return Ok(1) };
     let firsts = firsts(k)?;
     let of = |v: Value| firsts.iter().find(|(first, _)| *first == v).map_or(1, |(_, n)| u64::from(*n));
     let mut stride = u64::from(k.scop.array(e.array).elem.bytes());
