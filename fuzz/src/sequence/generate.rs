@@ -5,8 +5,9 @@ use super::Language;
 use super::ast::{
     Call, Elem, Event, Home, LEAVE, Member, Object, PAGE, Param, Part, Program, Scalar, Spot, Struct,
 };
+use super::bytes::State;
 use super::kernels::kernel;
-use super::simulate::{State, simulate};
+use super::simulate::simulate;
 use crate::rng::Rng;
 
 /// How often an event is drawn anew.

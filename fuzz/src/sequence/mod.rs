@@ -2,6 +2,7 @@
 //! reads and writes of the host, copies, memory that changes its type, its size, its pages, threads, jumps.
 
 mod ast;
+mod bytes;
 mod expressions;
 mod generate;
 mod kernels;

@@ -4,7 +4,8 @@ use super::ast::{
     Call, Elem, Event, Home, Index, Kernel, LEAVE, Member, Node, Object, PAGE, Param, Part, Place, Program,
     Scalar, Spot, Struct, Sym, Term, Value, layout,
 };
-use super::simulate::{Bad, simulate};
+use super::bytes::Bad;
+use super::simulate::simulate;
 use super::{Language, Sequences};
 use crate::grammar::Grammar;
 use crate::rng::Rng;
