@@ -27,15 +27,13 @@ use crate::prepare::prospects;
 use crate::remarks;
 use crate::residency;
 use crate::residency::effects::Summaries;
-use crate::run::Run;
-use crate::run::Tuned;
+use crate::run::{Progress, Run, Tuned};
 use crate::search::{Known, Wish, search};
 use crate::switches::{Switch, Switches, has_loop_that_is_on};
 use pollyrs_codegen_ptx::CodegenError;
 use pollyrs_llvm_shim::ir::{FUNCTION, Module, Value};
 use pollyrs_llvm_shim::{Analyses, Session, ShimError, wants_remarks};
 use pollyrs_scop::{Rejection, Scop};
-use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
 /// Calls of calls are inlined this deep; C++ iterators over containers need three, an element of an array
@@ -115,12 +113,7 @@ fn run_listening(module: Module, stage: Stage, options: &Options) -> Result<Done
         tuned: Tuned::load(options)?,
         assembler: Assembler::new(options.cache()),
         summaries: Summaries::new(session),
-        shapes: Default::default(),
-        borrowers: RefCell::default(),
-        ready: RefCell::default(),
-        extended: RefCell::default(),
-        forms: RefCell::default(),
-        failed: Cell::default(),
+        progress: Progress::default(),
     };
     let mut searched = VecDeque::new();
     for (n, (f, clone)) in callees_first(&copies).into_iter().enumerate() {
@@ -133,7 +126,7 @@ fn run_listening(module: Module, stage: Stage, options: &Options) -> Result<Done
     for rest in searched {
         changed |= commit_function(&run, rest)?;
     }
-    let lasting = !run.failed.get() && !run.assembler.has_failed();
+    let lasting = !run.progress.failed.get() && !run.assembler.has_failed();
     Ok(Done { changed, lasting, operations: run.budgets.spent() })
 }
 
@@ -225,7 +218,7 @@ fn search_function(run: &Run<'_>, f: Value, clone: Value) -> Result<Found, Plugi
         let request = residency::Request {
             analyses: &analyses,
             summaries: &run.summaries,
-            borrowers: &run.borrowers.borrow(),
+            borrowers: &run.progress.borrowers.borrow(),
             borrows: is_called(f, clone).then_some(f),
         };
         let stays = |scops: &[&Scop]| options.hold && residency::plan(&request, scops).is_some();
@@ -233,7 +226,7 @@ fn search_function(run: &Run<'_>, f: Value, clone: Value) -> Result<Found, Plugi
         (compiled, rejections) = search(run, &analyses, &wish, settled.known);
         if let (Some(most), Stage::Run) = (little, stage) {
             rejections.extend(compiled.drain(..).map(|c| prospects::refusal(&c.scop, most)));
-            run.forms.borrow_mut().remove(&f);
+            run.progress.forms.borrow_mut().remove(&f);
         }
         if options.hold && stage >= Stage::Host {
             let scops: Vec<&Scop> = compiled.iter().map(|c| &c.scop).collect();
@@ -246,7 +239,7 @@ fn search_function(run: &Run<'_>, f: Value, clone: Value) -> Result<Found, Plugi
     }
     session.invalidate(clone)?;
     if let Some(borrower) = residency.as_ref().and_then(|plan| plan.borrows.clone()) {
-        run.borrowers.borrow_mut().insert(f, borrower);
+        run.progress.borrowers.borrow_mut().insert(f, borrower);
     }
     Ok(Found::Regions { rejections, compiled, residency, budget: run.budgets.host() })
 }
@@ -264,7 +257,7 @@ struct Rewritten {
 fn rewrite(run: &Run<'_>, f: Value, clone: Value) -> Result<Option<Rewritten>, PluginError> {
     let Run { session, stage, options, .. } = *run;
     prepare::values(session, clone)?;
-    let lends = |callee: Value| run.borrowers.borrow().contains_key(&callee);
+    let lends = |callee: Value| run.progress.borrowers.borrow().contains_key(&callee);
     let on = run.switches.function(f) == Some(Switch::On);
     // A trip count of one is a loop no more.
     let least = if on || has_loop_that_is_on(clone) { 1 } else { options.min_work };
@@ -335,7 +328,7 @@ fn commit_function(run: &Run<'_>, searched: Searched) -> Result<bool, PluginErro
             }
             PluginError::Shim(ShimError::Work) => remarks::budget(options, f, &f.name(), "rewriting"),
             e => {
-                run.failed.set(true);
+                run.progress.failed.set(true);
                 remarks::internal(options, f, e);
             }
         }
@@ -359,7 +352,7 @@ fn commit_function(run: &Run<'_>, searched: Searched) -> Result<bool, PluginErro
         remarks::rejected(options, f, clone, rejection);
     }
     // A callee whose rewriting failed takes no hold, and then nothing is known of what it does.
-    let ready = |lend: &residency::Lend| run.ready.borrow().contains(&lend.callee);
+    let ready = |lend: &residency::Lend| run.progress.ready.borrow().contains(&lend.callee);
     let residency = residency.filter(|plan| plan.lends.iter().all(ready));
     if compiled.is_empty() && residency.as_ref().is_none_or(|plan| plan.lends.is_empty()) {
         session.erase_function(clone)?;
@@ -368,15 +361,20 @@ fn commit_function(run: &Run<'_>, searched: Searched) -> Result<bool, PluginErro
     run.summaries.remember(f);
     let spent = |compiled: &[Compiled]| compiled.iter().map(|c| c.scop.ctx.operations()).sum::<u64>();
     let before = spent(&compiled);
-    let with =
-        commit::Rewrite { session, options, budget, residency: residency.as_ref(), extended: &run.extended };
+    let with = commit::Rewrite {
+        session,
+        options,
+        budget,
+        residency: residency.as_ref(),
+        extended: &run.progress.extended,
+    };
     let result = commit::rewrite(&with, f, clone, &mut compiled);
     run.budgets.spend_beside(spent(&compiled) - before);
     if let Err(e) = result {
         return abandon(e);
     }
     if residency.is_some_and(|plan| plan.borrows.is_some()) {
-        run.ready.borrow_mut().insert(f);
+        run.progress.ready.borrow_mut().insert(f);
     }
     if stage == Stage::Host {
         trace::answer(f.text());

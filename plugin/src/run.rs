@@ -26,6 +26,12 @@ pub struct Run<'a> {
     pub tuned: Tuned,
     pub assembler: Assembler,
     pub summaries: Summaries<'a>,
+    pub progress: Progress,
+}
+
+/// What the run has found so far.
+#[derive(Default)]
+pub struct Progress {
     /// Shapes of arrays that were found before.
     pub shapes: Rc<detect::Known>,
     /// Functions that may work with their callers' holds, as far as the search has come.
@@ -46,7 +52,12 @@ impl Run<'_> {
         let (isl_operations, all_operations) = (self.budgets.attempt(), self.budgets.detection());
         let (flat_operations, plane_operations) = self.budgets.shallow_attempts();
         let limits = detect::DetectOptions { isl_operations, all_operations, ..Default::default() };
-        detect::DetectOptions { flat_operations, plane_operations, shapes: self.shapes.clone(), ..limits }
+        detect::DetectOptions {
+            flat_operations,
+            plane_operations,
+            shapes: self.progress.shapes.clone(),
+            ..limits
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::base::options::{CubinMode, Options};
 use crate::base::stage::Stage;
 use crate::device::assembler::Assembler;
 use crate::residency::effects::Summaries;
-use crate::run::{Run, Tuned};
+use crate::run::{Progress, Run, Tuned};
 use crate::switches::Switches;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -13,7 +13,6 @@ use pollyrs_llvm_shim::ir::{Module, Value};
 use pollyrs_llvm_shim::{Analyses, Session};
 use pollyrs_scop::Scop;
 use pollyrs_scop_detect as detect;
-use std::cell::{Cell, RefCell};
 
 /// A loop that doubles an array's elements, and what stands behind it.
 pub struct Doubling<'a> {
@@ -109,12 +108,7 @@ pub fn with_run(session: &Session, options: Options, test: impl FnOnce(&Run<'_>)
         tuned: Tuned::load(&options).unwrap(),
         assembler: Assembler::new(options.cache()),
         summaries: Summaries::new(session),
-        shapes: Default::default(),
-        borrowers: RefCell::default(),
-        ready: RefCell::default(),
-        extended: RefCell::default(),
-        forms: RefCell::default(),
-        failed: Cell::default(),
+        progress: Progress::default(),
     };
     run.budgets.begin_function(100, 0);
     test(&run);

@@ -22,6 +22,16 @@ pub(crate) fn value(n: usize) -> ValueHandle {
     unsafe { ValueHandle::new(n) }
 }
 
+/// Fails where two functions differ for parameters of a set.
+#[cfg(test)]
+pub(crate) fn same(got: &isl::PwMultiAff, when: &str, want: &str) {
+    let ctx = got.context().clone();
+    let when = isl::Set::read(&ctx, when).unwrap();
+    let got = isl::Set::from_pw_multi_aff(got.clone()).unwrap().intersect_params(when.clone()).unwrap();
+    let want = isl::Set::read(&ctx, want).unwrap().intersect_params(when).unwrap();
+    assert!(got.is_equal(&want).unwrap(), "got {got}\nwant {want}");
+}
+
 enum Item {
     Loop(String, Vec<Item>),
     Stmt(usize),

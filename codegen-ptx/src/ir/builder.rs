@@ -14,6 +14,7 @@ use inkwell::llvm_sys::{
 pub(crate) use pollyrs_llvm_shim::ir::c_string;
 use pollyrs_llvm_shim::ir::{Block, Context, Module, Type, Value};
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ffi::c_char;
 
 /// An instruction builder positioned in some block.
@@ -149,6 +150,18 @@ impl Ir {
         assert!(instruction.parent().is_none(), "in a block already: {}", instruction.text());
         // SAFETY: a live builder, and a live instruction in no block.
         unsafe { LLVMInsertIntoBuilder(self.builder, instruction.raw()) }
+    }
+
+    /// A copy of an instruction, with `known` values in place of its operands.
+    pub fn put_copy(&self, instruction: Value, known: &BTreeMap<usize, Value>) -> Value {
+        let copy = instruction.copy();
+        self.put(copy);
+        for at in 0..copy.operand_count() {
+            if let Some(other) = known.get(&copy.operand(at).address()) {
+                copy.set_operand(at, *other);
+            }
+        }
+        copy
     }
 
     /// A new block at the end of `function`.

@@ -121,16 +121,7 @@ fn again(ir: &Ir, known: &mut BTreeMap<usize, Value>, chain: &[Value], load: Val
         if known.contains_key(&i.address()) {
             continue;
         }
-        let copy = {
-            let copy = i.copy();
-            ir.put(copy);
-            for at in 0..copy.operand_count() {
-                if let Some(other) = known.get(&copy.operand(at).address()) {
-                    copy.set_operand(at, *other);
-                }
-            }
-            copy
-        };
+        let copy = ir.put_copy(*i, known);
         known.insert(i.address(), copy);
     }
     known[&load.address()]

@@ -25,7 +25,7 @@ pub fn among(run: &Run<'_>, analyses: &Analyses<'_>, scops: &[Scop], wish: &Wish
     if shown || wish.on || has_loop_that_is_on(analyses.function()) {
         return BTreeSet::new();
     }
-    let forms = run.forms.borrow();
+    let forms = run.progress.forms.borrow();
     let is_copy = |scop: &Scop| {
         let blocks: Vec<_> = blocks(scop).collect();
         let of_origin = run.session.origin(&blocks).and_then(|f| forms.get(&f));
@@ -44,6 +44,6 @@ pub fn form_of(scop: &Scop, wish: &Wish<'_>) -> Option<String> {
 /// A SCoP of this form has gone through all stages.
 pub fn note(run: &Run<'_>, wish: &Wish<'_>, form: Option<String>) {
     if let (Some(f), Some(form)) = (wish.called, form) {
-        run.forms.borrow_mut().entry(f).or_default().insert(form);
+        run.progress.forms.borrow_mut().entry(f).or_default().insert(form);
     }
 }

@@ -144,7 +144,7 @@ fn ends_of(from: isl::Set, below: isl::Set, context: &isl::Set, corners: Corners
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::scop;
+    use crate::testing::{same, scop};
 
     fn of(text: &str, tile: u32, kernel: usize) -> (Scop, MappedScop, Parts) {
         let s = scop(text);
@@ -160,14 +160,6 @@ mod tests {
         let found = parts(&s, &mapped, kernel).unwrap().expect("parts");
         assert_eq!(crate::legality::parts::check(&s, &mapped, kernel, &found).unwrap(), vec![]);
         (s, mapped, found)
-    }
-
-    fn same(got: &isl::PwMultiAff, when: &str, want: &str) {
-        let ctx = got.context().clone();
-        let when = isl::Set::read(&ctx, when).unwrap();
-        let got = isl::Set::from_pw_multi_aff(got.clone()).unwrap().intersect_params(when.clone()).unwrap();
-        let want = isl::Set::read(&ctx, want).unwrap().intersect_params(when).unwrap();
-        assert!(got.is_equal(&want).unwrap(), "got {got}\nwant {want}");
     }
 
     #[test]

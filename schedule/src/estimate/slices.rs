@@ -217,7 +217,7 @@ fn beside(host: isl::UnionMap, k: &MappedKernel, after: bool) -> Result<isl::Uni
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::scop;
+    use crate::testing::{same, scop};
 
     fn of(text: &str, tile: u32) -> (Scop, MappedScop, Slices) {
         let s = scop(text);
@@ -236,14 +236,6 @@ mod tests {
         (s, mapped, first)
     }
 
-    fn same(got: isl::PwMultiAff, when: &str, want: &str) {
-        let ctx = got.context().clone();
-        let when = isl::Set::read(&ctx, when).unwrap();
-        let got = isl::Set::from_pw_multi_aff(got).unwrap().intersect_params(when.clone()).unwrap();
-        let want = isl::Set::read(&ctx, want).unwrap().intersect_params(when).unwrap();
-        assert!(got.is_equal(&want).unwrap(), "got {got}\nwant {want}");
-    }
-
     #[test]
     fn rows_in_and_out() {
         let (_, _, slices) = of(
@@ -252,9 +244,9 @@ mod tests {
         );
         let (a, b) = (slices.arrays[0].clone().unwrap(), slices.arrays[1].clone().unwrap());
         let when = "[n, _s] -> { : 1 <= _s and 16 * _s < n + 16 }";
-        same(a.last, when, "[n, _s] -> { A[i] : i = 16 * _s and i < n; A[n] : 16 * _s >= n }");
+        same(&a.last, when, "[n, _s] -> { A[i] : i = 16 * _s and i < n; A[n] : 16 * _s >= n }");
         let rest = b.rest.unwrap();
-        same(rest.first, "[n, _s] -> { : 1 <= _s and 16 * _s < n }", "[n, _s] -> { B[16 * _s] }");
+        same(&rest.first, "[n, _s] -> { : 1 <= _s and 16 * _s < n }", "[n, _s] -> { B[16 * _s] }");
         let left = isl::Set::read(rest.left.context(), "[n, _s] -> { : 16 * _s < n }").unwrap();
         let when = isl::Set::read(left.context(), "[n, _s] -> { : 1 <= _s and 16 * _s < n + 16 }").unwrap();
         let (got, want) =
@@ -270,8 +262,8 @@ mod tests {
         );
         let a = slices.arrays[0].clone().unwrap();
         let when = "[n, _s] -> { : 1 <= _s and 16 * _s < n + 16 }";
-        same(a.last, when, "[n, _s] -> { A[n - 1] }");
-        same(a.rest.unwrap().first, "[n, _s] -> { : 1 <= _s and 16 * _s < n }", "[n, _s] -> { A[0] }");
+        same(&a.last, when, "[n, _s] -> { A[n - 1] }");
+        same(&a.rest.unwrap().first, "[n, _s] -> { : 1 <= _s and 16 * _s < n }", "[n, _s] -> { A[0] }");
     }
 
     /// What a later launch reads is not done, however far the first one is.

@@ -216,6 +216,11 @@ impl Clock {
         behind.checked_sub(1).map(|at| self.blocks[at].1)
     }
 
+    /// With an access of a thread that follows.
+    fn conflict(&self, earlier: Stamp, thread: u16, wrote: bool) -> Option<Conflict> {
+        self.conflicts(&earlier, thread).map(|between| Conflict { between, earlier, wrote })
+    }
+
     fn conflicts(&self, earlier: &Stamp, thread: u16) -> Option<Between> {
         let before = earlier.epoch == 0 || earlier.epoch < self.launch;
         if before || self.is_ordered(earlier, thread) {
@@ -309,9 +314,7 @@ impl Cell {
     }
 
     pub fn read(&mut self, clock: &Clock, thread: u16, site: *const Site) -> Option<Conflict> {
-        let conflict = |earlier: Stamp| {
-            clock.conflicts(&earlier, thread).map(|between| Conflict { between, earlier, wrote: true })
-        };
+        let conflict = |earlier| clock.conflict(earlier, thread, true);
         let found = conflict(self.write).or_else(|| conflict(self.update));
         clock.note_reader(std::ptr::from_ref(self) as usize, &self.read, thread);
         self.read = self.read.joined(clock, thread, site);
@@ -325,9 +328,7 @@ impl Cell {
         site: *const Site,
         undefined: bool,
     ) -> Option<Conflict> {
-        let conflict = |stamp: Stamp, wrote| {
-            clock.conflicts(&stamp, thread).map(|between| Conflict { between, earlier: stamp, wrote })
-        };
+        let conflict = |earlier, wrote| clock.conflict(earlier, thread, wrote);
         let read = || {
             let known =
                 self.read.thread == MANY_BLOCKS && clock.all_ahead(std::ptr::from_ref(self) as usize, thread);
@@ -346,9 +347,7 @@ impl Cell {
         site: *const Site,
         undefined: bool,
     ) -> Option<Conflict> {
-        let conflict = |stamp: Stamp, wrote| {
-            clock.conflicts(&stamp, thread).map(|between| Conflict { between, earlier: stamp, wrote })
-        };
+        let conflict = |earlier, wrote| clock.conflict(earlier, thread, wrote);
         let found = conflict(self.write, true).or_else(|| conflict(self.read, false));
         self.update = self.update.joined(clock, thread, site);
         self.write.undefined |= undefined;
