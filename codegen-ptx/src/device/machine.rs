@@ -9,7 +9,7 @@ use crate::device::library::{PtxOptions, check_calls};
 use crate::ir::builder::{Ir, c_string};
 use crate::ir::error::{CodegenError, Result};
 use crate::ir::llvm::*;
-use crate::ops::{load_hoisting, sums_ahead, together, walks};
+use crate::ops::{load_hoisting, sum_prefetch, together, walks};
 use inkwell::llvm_sys::bit_reader::LLVMParseBitcodeInContext2;
 use inkwell::llvm_sys::bit_writer::LLVMWriteBitcodeToMemoryBuffer;
 use inkwell::llvm_sys::core::*;
@@ -123,7 +123,7 @@ impl DeviceModule {
         together::to_ptx(module.get())?;
         hide_extensions(module.get());
         load_hoisting::gather(module.get());
-        sums_ahead::load(module.get());
+        sum_prefetch::load(module.get());
         if walks::join(module.get()) {
             machine.run(module.get(), INLINED)?;
         }

@@ -40,7 +40,7 @@ pub(crate) fn mark<S>(k: &KernelBuilder<'_, S>, access: (StmtId, usize), load: V
     }
 }
 
-/// Moves loads ahead in the innermost loops of kernels with few threads; the module is optimized.
+/// Hoists loads in the innermost loops of kernels with few threads; the module is optimized.
 pub(crate) fn gather(module: Module) {
     for function in module.functions() {
         if threads(function).is_some_and(|n| n <= pollyrs_schedule::FEW_THREADS) {
@@ -51,7 +51,7 @@ pub(crate) fn gather(module: Module) {
     }
 }
 
-/// Moves loads from global memory ahead in blocks that are no loops, which divisions may be about to part.
+/// Hoists loads from global memory in blocks that are no loops, which divisions may be about to part.
 /// (Loops of many threads, as sums over neighbours with a quotient each, got slower by 2%.)
 pub(crate) fn gather_before_divisions(module: Module) {
     for function in module.functions() {
@@ -121,7 +121,7 @@ impl Passed {
     }
 }
 
-/// Moves loads of one block ahead, as many as may wait: instructions move, and none goes.
+/// Hoists loads of one block, as many as may wait: instructions move, and none goes.
 fn gather_in(module: Module, function: Value, block: Block, most: u64) {
     let context = module.context();
     let (invariant, early) = (context.kind("invariant.load"), context.kind(KIND));
@@ -129,7 +129,7 @@ fn gather_in(module: Module, function: Value, block: Block, most: u64) {
     // With a slow one among them, instructions ahead of it are not reordered with what is behind.
     let slow = all.iter().any(|i| is_slow(*i));
     let mut passed = Passed { slow, ..Passed::default() };
-    let mut ahead = Ahead::new(block, all[0]);
+    let mut hoisted = Hoisted::new(block, all[0]);
     for i in all {
         match i.opcode() {
             LLVMOpcode::LLVMLoad => {
@@ -146,7 +146,7 @@ fn gather_in(module: Module, function: Value, block: Block, most: u64) {
                     if passed.waiting + size > most {
                         return;
                     }
-                    if ahead.take(i) {
+                    if hoisted.take(i) {
                         passed.waiting += size;
                     }
                 }
@@ -185,16 +185,16 @@ pub(crate) fn nature(call: Value) -> (bool, bool) {
 }
 
 /// The instructions at the beginning of a block, in order, and the one behind them.
-pub(crate) struct Ahead {
+pub(crate) struct Hoisted {
     block: Block,
     moved: BTreeSet<usize>,
     at: Value,
 }
 
-impl Ahead {
+impl Hoisted {
     /// In front of an instruction of the block.
-    pub(crate) fn new(block: Block, at: Value) -> Ahead {
-        Ahead { block, moved: BTreeSet::new(), at }
+    pub(crate) fn new(block: Block, at: Value) -> Hoisted {
+        Hoisted { block, moved: BTreeSet::new(), at }
     }
 
     /// Whether [`Self::take`] moves a value.
@@ -202,7 +202,7 @@ impl Ahead {
         self.needs(v, v.is_load(), &mut Vec::new())
     }
 
-    /// Moves a load, or a number that addresses are computed from, and what it takes ahead; false if that is
+    /// Hoists a load, or a number that addresses are computed from, and what it takes; false if that is
     /// more than arithmetic.
     pub(crate) fn take(&mut self, v: Value) -> bool {
         let mut needed = Vec::new();

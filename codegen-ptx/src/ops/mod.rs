@@ -15,7 +15,7 @@ pub(crate) mod roots;
 pub(crate) mod share;
 pub(crate) mod shuffle;
 pub(crate) mod squares;
-pub(crate) mod sums_ahead;
+pub(crate) mod sum_prefetch;
 pub(crate) mod tasks;
 pub(crate) mod together;
 pub(crate) mod updates;

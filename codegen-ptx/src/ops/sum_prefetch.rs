@@ -1,4 +1,4 @@
-//! Sums in order over shared memory whose operands are loaded ahead of the additions.
+//! Sums in order over shared memory whose operands are prefetched.
 //!
 //! **Problem.** A thread adds up a row that its block has in shared memory. Additions of a sum in order wait
 //! for each other, four cycles each, and a thread has nothing else to do. ptxas puts the loads of an unrolled
@@ -20,11 +20,11 @@
 //! - Every address that is loaded from is one that the loop loads from anyway.
 //! - Each half has registers of its own: what ptxas loads into a register that waits for its last use arrives
 //!   late.
-//! - Loops whose operands were loaded ahead before ([`crate::tiled::prefetch`]) stay.
+//! - Loops whose operands were prefetched before ([`crate::tiled::prefetch`]) stay.
 
 use crate::ir::builder::Ir;
 use crate::ir::llvm::*;
-use crate::ops::load_hoisting::{Ahead, is_arithmetic, nature};
+use crate::ops::load_hoisting::{Hoisted, is_arithmetic, nature};
 use crate::ops::walks::SHARED;
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMOpcode, LLVMTypeKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,7 +33,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// are two halves.
 const LEAST: usize = 16;
 
-/// Loads operands of sums ahead in all kernels of an optimized module.
+/// Prefetches operands of sums in all kernels of an optimized module.
 pub(crate) fn load(module: Module) {
     for function in module.functions() {
         for block in function.blocks() {
@@ -75,7 +75,7 @@ impl Loop {
             return None;
         }
         let loads: Vec<_> = inside.iter().copied().filter(|i| is_shared(*i)).collect();
-        // (What waits for a phi is loaded ahead already.)
+        // (What waits for a phi is prefetched already.)
         let used_here = |load: &Value| {
             load.users().iter().all(|u| u.parent() == Some(body) && !u.is_phi() && !u.is_terminator())
         };
@@ -92,16 +92,16 @@ impl Loop {
         let phis: Vec<_> = self.body.instructions().into_iter().take_while(|i| i.is_phi()).collect();
         let Some(chain) = self.addresses(first) else { return };
         let Some(begin) = phis.last().map(|p| p.behind()) else { return };
-        let mut ahead = Ahead::new(self.body, begin);
+        let mut hoisted = Hoisted::new(self.body, begin);
         // What the next iteration's addresses are computed from.
         let counters: Vec<_> = phis.iter().copied().filter(|p| chain.counters.contains(p)).collect();
         let next_of = |p: &Value| value_from(*p, self.body);
         let wanted: Vec<_> = counters.iter().map(next_of).chain([self.condition.0]).collect();
-        if !second.iter().chain(&wanted).all(|v| ahead.may_take(*v)) {
+        if !second.iter().chain(&wanted).all(|v| hoisted.may_take(*v)) {
             return;
         }
         for v in second.iter().chain(&wanted) {
-            ahead.take(*v);
+            hoisted.take(*v);
         }
         ir.before(self.before.end());
         let mut at_first: BTreeMap<_, _> =
@@ -204,21 +204,11 @@ fn longest(body: Block, phis: &[Value], inside: &[Value]) -> usize {
 
 /// A copy of a load, with `known` values in place of those that its address is computed from.
 fn again(ir: &Ir, known: &mut BTreeMap<usize, Value>, chain: &Addresses, load: Value) -> Value {
-    let copy_of = |known: &BTreeMap<usize, Value>, i: Value| {
-        let copy = i.copy();
-        ir.put(copy);
-        for at in 0..copy.operand_count() {
-            if let Some(other) = known.get(&copy.operand(at).address()) {
-                copy.set_operand(at, *other);
-            }
-        }
-        copy
-    };
     for i in &chain.inside {
         if !known.contains_key(&i.address()) {
-            let copy = copy_of(known, *i);
+            let copy = ir.put_copy(*i, known);
             known.insert(i.address(), copy);
         }
     }
-    copy_of(known, load)
+    ir.put_copy(load, known)
 }

@@ -122,7 +122,7 @@ impl Tile<'_> {
     }
 
     /// Asks the cache for the element some rows behind an address.
-    fn fetch_early(&self, b: usize, at: Value) {
+    fn prefetch_row(&self, b: usize, at: Value) {
         let ir = self.k.ir;
         let Some(there) = self.cursor.prefetches else { return };
         let (fetch, next) = (
@@ -261,7 +261,7 @@ impl Tile<'_> {
                 let load = |cell: usize| {
                     let at = self.cell(b, start, cell);
                     if cell.is_multiple_of(nx) {
-                        self.fetch_early(b, at);
+                        self.prefetch_row(b, at);
                     }
                     self.note("a row that is read", b);
                     ir.load_aligned(ty, at, align)
@@ -273,7 +273,7 @@ impl Tile<'_> {
                 let load = |(cell, base): (usize, &Value)| {
                     let at = ir.byte_offset(*base, offset);
                     if cell.is_multiple_of(nx) {
-                        self.fetch_early(b, at);
+                        self.prefetch_row(b, at);
                     }
                     self.load(b, at)
                 };
@@ -310,7 +310,7 @@ impl Tile<'_> {
         let load = |(cell, index): (usize, &Value)| {
             let at = self.k.ir.element(ty, program, *index);
             if cell.is_multiple_of(nx) {
-                self.fetch_early(b, at);
+                self.prefetch_row(b, at);
             }
             self.load(b, at)
         };

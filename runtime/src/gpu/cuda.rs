@@ -278,7 +278,7 @@ impl Device {
             return known.clone();
         }
         config.faults.check(Operation::Module)?;
-        let result = match self.load_early(scop) {
+        let result = match self.preload(scop) {
             Some(early) => Ok(early),
             None => self.load(scop),
         };
@@ -296,7 +296,7 @@ impl Device {
     }
 
     /// The kernels that are not late. `None`: there is no image with these alone that the device takes.
-    fn load_early(&self, scop: &Scop) -> Option<&'static Module> {
+    fn preload(&self, scop: &Scop) -> Option<&'static Module> {
         let limit = self.shared_bytes.unwrap_or(u32::MAX);
         let mut images =
             scop.images().iter().filter(|image| runs_as_cubin(image, IMAGE_EARLY_CUBIN, self.arch));

@@ -67,7 +67,7 @@ const TRIES: [Try; 8] = {
 };
 
 impl Builder<'_> {
-    /// Fills in [`Builder::chosen`].
+    /// Fills in [`Found::data_subscripts`](crate::base::builder::Found).
     pub fn find_data_subscripts(&mut self, flow: &Flow) -> Result<(), Fail> {
         let within = flow.subregions.iter().flat_map(|s| s.blocks.iter().copied());
         let blocks: Vec<Block> = flow.order.iter().copied().chain(within).collect();
