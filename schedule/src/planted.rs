@@ -5,7 +5,7 @@
 //! is a constant.
 
 /// Every bug, and what it breaks.
-pub const BUGS: [(&str, &str); 51] = [
+pub const BUGS: [(&str, &str); 52] = [
     ("no-anti", "dependences: no anti dependences"),
     ("no-flow", "dependences: no flow dependences"),
     ("coincident", "scheduler: every member of a band is coincident"),
@@ -34,6 +34,7 @@ pub const BUGS: [(&str, &str); 51] = [
     ("touched", "stencil: tiles write a buffer's hull although the program touches less"),
     ("side-columns", "stencil: all blocks at the sides compute the first column"),
     ("pair-order", "reductions: parts of updates whose order counts are no runs"),
+    ("joined-parts", "reductions: launches of parts become one although the second needs the first"),
     ("scan-start", "scans: a part of a running total begins with the total behind it"),
     ("append-count", "scans: what is appended goes where the count of the first iteration says"),
     ("carry-start", "scans: a cell takes its first value behind the loop that needs it"),

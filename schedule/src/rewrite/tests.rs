@@ -618,4 +618,5 @@ fn the_proof_of_pairs_sees_mistakes() {
 }
 
 mod scans;
+mod several;
 mod versions;

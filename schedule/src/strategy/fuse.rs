@@ -36,7 +36,7 @@ use std::collections::BTreeMap;
 /// Bytes in a nanosecond: the memory of a current data-centre GPU.
 const BANDWIDTH: f64 = 3000.0;
 /// Kernels with more accesses to memory are not made.
-const MAX_ACCESSES: usize = 24;
+pub(super) const MAX_ACCESSES: usize = 24;
 /// Statements that read so many elements of one array have tiles that share them between neighbours.
 const WINDOW: usize = 5;
 /// The same where the second kernel needs what the first one computes: it doesn't go through memory then,
@@ -168,7 +168,7 @@ fn pair(
 }
 
 /// Accesses to memory of the statements of a domain.
-fn accesses(node: &Node, domain: &isl::UnionSet) -> Result<usize> {
+pub(super) fn accesses(node: &Node, domain: &isl::UnionSet) -> Result<usize> {
     let mut n = 0;
     for (id, _) in node.model.weights(domain)? {
         let s = &node.model.scop.statements[id.0];

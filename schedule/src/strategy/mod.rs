@@ -28,6 +28,7 @@ mod marks;
 mod nest;
 mod node;
 mod original;
+mod partials;
 mod place;
 mod products;
 mod rows;

@@ -11,7 +11,8 @@
 //! 4. *wavefront* of the outermost members, if none is coincident;
 //! 5. *host*: one member becomes a host loop, and the rest is placed without the dependences it carries.
 //!
-//! Neighbours of a sequence of kernels are made one where that saves launches and traffic ([`super::fuse`]).
+//! Neighbours of a sequence of kernels are made one where that saves launches and traffic ([`super::fuse`]),
+//! and so are those of several reductions ([`super::partials`]).
 //!
 //! Where there are coincident members and others, the result may be joined with a *nest* of these loops, for
 //! the sizes that it is better for ([`super::nest`]).
@@ -35,7 +36,7 @@
 use super::cost::Model;
 use super::marks::{Placed, SERIAL};
 use super::node::{Node, Plan, Search, chain, coincident, equal_at, mark};
-use super::{fuse, locality, nest, products, rows, wavefront};
+use super::{fuse, locality, nest, partials, products, rows, wavefront};
 use crate::tree::{ScheduleTree, Tree};
 use crate::{Dependences, Result, known};
 use pollyrs_isl as isl;
@@ -67,7 +68,7 @@ pub(super) fn placed(scop: &Scop, deps: &Dependences, tree: &ScheduleTree, searc
         search,
     };
     let plan = plan(&top, &tree.root)?;
-    let root = rows::joined(&top, plan.tree)?;
+    let root = rows::joined(&top, partials::joined(&top, plan.tree)?)?;
     Ok(Placed {
         tree: ScheduleTree { domain, root },
         cost: plan.cost,
