@@ -35,9 +35,10 @@ use cut::into_parts;
 use pollyrs_isl as isl;
 use pollyrs_scop::{Cell, Scop, Statement};
 
-/// Parts of a chain that has the device to itself, then of the chains of parts: 65,536 threads with four
-/// loads each in flight keep the memory of an H200 busy, and the last chain is a few microseconds.
-const PARTS: [u32; 3] = [65536, 1024, 32];
+/// Parts of a chain that has the device to itself, then of the chains of parts: 262,144 threads with eight
+/// loads each in flight keep the memory of an H200 busy, where ptxas has them wait for each other, too; the
+/// last chain is a few microseconds (`bench/notes/010-reductions.md`).
+const PARTS: [u32; 3] = [262144, 4096, 64];
 /// The same where there is a chain for each value of outer iterators.
 const PARTS_OF_MANY: [u32; 2] = [1024, 32];
 /// The same where chains that run one after the other share the cells of their parts: those that run side by
