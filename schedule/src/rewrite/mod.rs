@@ -47,6 +47,7 @@ use crate::strategy::{self, Placed, ScheduleOptions};
 use crate::{Dependences, Result, ScheduleError, ScheduleTree, budgeted};
 use crate::{apart, appends, planted};
 use pollyrs_scop::Scop;
+use std::collections::VecDeque;
 
 /// A SCoP, possibly rewritten, with its schedule.
 #[derive(Clone, Debug)]
@@ -186,7 +187,7 @@ fn reduced(
     options: &ScheduleOptions,
 ) -> Result<Option<(Scop, Dependences, Placed)>> {
     let chains = budgeted(&scop.ctx, "rewriting", options.budget, || reduce::chains(scop, deps))?;
-    let mut best: Option<(Scop, Dependences, Placed)> = None;
+    let mut left = Vec::new();
     for first in chains {
         let in_turn = match placed.filter(|p| p.parallel) {
             Some(p) => reduce::on_host(&p.tree, &scop.statements[first.statement])?,
@@ -194,21 +195,55 @@ fn reduced(
         };
         let first = reduce::Chain { in_turn: in_turn & ((1 << first.outer.min(31)) - 1), ..first };
         let many = || first.has_many_beside(scop);
-        if budgeted(&scop.ctx, "rewriting", options.budget, many)? {
-            continue;
+        if !budgeted(&scop.ctx, "rewriting", options.budget, many)? {
+            left.push(first);
         }
-        let (old, old_deps) = best.as_ref().map_or((scop, deps), |b| (&b.0, &b.1));
-        let Some((new, new_deps)) = cut(old, old_deps, first, options)? else { continue };
+    }
+    // Long loops that nothing is around: what is right for one of them is for all, which are placed once.
+    let long = |c: &reduce::Chain| {
+        c.outer == 0 && !reduce::is_short(scop, &scop.statements[c.statement].domain).unwrap_or(true)
+    };
+    let (together, others): (Vec<_>, Vec<_>) = left.into_iter().partition(long);
+    let mut groups: VecDeque<_> = others.into_iter().map(|c| vec![c]).collect();
+    if !together.is_empty() {
+        groups.push_front(together);
+    }
+    let mut best: Option<(Scop, Dependences, Placed)> = None;
+    while let Some(group) = groups.pop_front() {
         let before = best.as_ref().map(|b| &b.2).or(placed).filter(|p| p.parallel);
-        let Ok(p) = strategy::placed(&new, &new_deps, options) else { continue };
-        let alone = first.is_alone() && before.is_none_or(|b| p.cost < CUT_WINS_BY * b.cost);
-        let least = if first.is_alone() { CUT_GAINS } else { CUT_OF_SOME_GAINS };
-        let gains = before.is_some_and(|b| b.cost - p.cost >= least);
-        if p.parallel && (alone || gains || strategy::wins(&p, before)) {
-            best = Some((new, new_deps, p));
+        let start = best.as_ref().map_or((scop, deps), |b| (&b.0, &b.1));
+        match cut_together(start, &group, options)? {
+            Some((s, d, p)) if gains(&group, before, &p) => best = Some((s, d, p)),
+            _ if group.len() > 1 => group.into_iter().rev().for_each(|c| groups.push_front(vec![c])),
+            _ => {}
         }
     }
     Ok(best)
+}
+
+/// Some reductions cut into parts, placed; `None` if none of them is, or if there is no placement.
+fn cut_together(
+    (scop, deps): (&Scop, &Dependences),
+    group: &[reduce::Chain],
+    options: &ScheduleOptions,
+) -> Result<Option<(Scop, Dependences, Placed)>> {
+    let mut made: Option<(Scop, Dependences)> = None;
+    for chain in group {
+        let (old, old_deps) = made.as_ref().map_or((scop, deps), |(s, d)| (s, d));
+        made = cut(old, old_deps, *chain, options)?.or(made);
+    }
+    let Some((new, new_deps)) = made else { return Ok(None) };
+    let placed = strategy::placed(&new, &new_deps, options);
+    Ok(placed.ok().map(|p| (new, new_deps, p)))
+}
+
+/// Whether a placement behind the cut of some reductions is better than the one before.
+fn gains(group: &[reduce::Chain], before: Option<&Placed>, p: &Placed) -> bool {
+    let alone = group.iter().all(reduce::Chain::is_alone);
+    let wins = alone && before.is_none_or(|b| p.cost < CUT_WINS_BY * b.cost);
+    let least = if alone { CUT_GAINS } else { CUT_OF_SOME_GAINS };
+    let gains = before.is_some_and(|b| b.cost - p.cost >= least);
+    p.parallel && (wins || gains || strategy::wins(p, before))
 }
 
 /// The reductions of rows that blocks have in shared memory, in parts, where what they add up may be

@@ -264,7 +264,7 @@ pub(super) fn inside(scop: &Scop, chain: Chain) -> Result<Option<Chain>> {
 }
 
 /// Whether the innermost loop is known to have few iterations.
-fn is_short(scop: &Scop, domain: &isl::Set) -> Result<bool> {
+pub(super) fn is_short(scop: &Scop, domain: &isl::Set) -> Result<bool> {
     let known = known(scop)?;
     let n = domain.dim(isl::DimType::Set)?;
     let values = domain.clone().intersect_params(known)?.project_out(isl::DimType::Set, 0, n - 1)?;
