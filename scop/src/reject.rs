@@ -153,7 +153,7 @@ impl fmt::Display for RejectReason {
             }
             RejectReason::Device { what } => write!(f, "the device cannot run {what}"),
             RejectReason::Throw => f.write_str(
-                "the loop may throw an exception, or end the program, before it has counted to its end",
+                "the loop may throw an exception, end the program or return before it has counted to its end",
             ),
             RejectReason::Terminator { opcode, callee } => match opcode.as_str() {
                 "invoke" => {

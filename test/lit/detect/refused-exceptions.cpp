@@ -112,4 +112,4 @@ void from_to(float *begin, float *end) {
   }
 }
 
-// CHECK: rejected Terminator at {{.*}}exceptions.cpp:[[#@LINE-7]]: the loop may throw an exception, or end the program, before it has counted to its end
+// CHECK: rejected Terminator at {{.*}}exceptions.cpp:[[#@LINE-7]]: the loop may throw an exception, end the program or return before it has counted to its end
