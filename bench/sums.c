@@ -54,6 +54,44 @@ KERNEL void mean_and_variance(long n, const double *x) {
   result = q / n - (s / n) * (s / n);
 }
 
+/* Several of one loop; their peers in CUDA are in bench/peers/sums.cu. */
+KERNEL void statistics(long n, const int *a) {
+  long s = 0;
+  int low = a[0], high = a[0], bits = 0;
+  for (long i = 0; i < n; i++) {
+    s += a[i];
+    bits ^= a[i];
+    low = a[i] < low ? a[i] : low;
+    high = a[i] > high ? a[i] : high;
+  }
+  result = (double)s + low + high + bits;
+}
+
+KERNEL void box(long n, const float p[n][4]) {
+  float x0 = p[0][0], x1 = x0, y0 = p[0][1], y1 = y0, z0 = p[0][2], z1 = z0;
+  for (long i = 1; i < n; i++) {
+    x0 = fminf(x0, p[i][0]);
+    x1 = fmaxf(x1, p[i][0]);
+    y0 = fminf(y0, p[i][1]);
+    y1 = fmaxf(y1, p[i][1]);
+    z0 = fminf(z0, p[i][2]);
+    z1 = fmaxf(z1, p[i][2]);
+  }
+  result = x0 + 2.0 * x1 + 3.0 * y0 + 5.0 * y1 + 7.0 * z0 + 11.0 * z1;
+}
+
+KERNEL void moments(long n, const float *a, const float *b) {
+#pragma clang fp reassociate(on)
+  float s = 0, q = 0, t = 0, d = 0;
+  for (long i = 0; i < n; i++) {
+    s += a[i];
+    q += a[i] * a[i];
+    t += b[i];
+    d += a[i] * b[i];
+  }
+  result = (double)s + q + t + d;
+}
+
 /* Conjugate gradients for the five-point matrix. */
 KERNEL void conjugate(int n, int steps, double x[n][n], double r[n][n], double p[n][n], double q[n][n]) {
 #pragma clang fp reassociate(on)
@@ -186,6 +224,9 @@ int main(int argc, char **argv) {
   RUN_SUM(matrix_sum, x = doubles(all), (2 * n, n / 2, (void *)x))
   RUN_SUM(dot_3d, (x = doubles((size_t)m * m * m), y = doubles((size_t)m * m * m)), (m, (void *)x, (void *)y))
   RUN_SUM(mean_and_variance, x = doubles(all), (all, x))
+  RUN_SUM(statistics, f = floats(2 * all), (2 * all, (const int *)f))
+  RUN_SUM(box, f = floats(2 * all), (all / 2, (void *)f))
+  RUN_SUM(moments, (f = floats(2 * all), g = floats(2 * all)), (2 * all, f, g))
   RUN_SUM(conjugate, (x = doubles(all), y = doubles(all), u = doubles(all), v = doubles(all)), (n, 3, (void *)x, (void *)y, (void *)u, (void *)v))
   RUN_SUM(power, (x = doubles(all), y = doubles(n), u = doubles(n)), (n, 5, (void *)x, y, u))
   int images = large ? 64 : 5, channels = large ? 256 : 7, pixels = large ? 56 * 56 : 77;
