@@ -41,6 +41,8 @@ use pollyrs_scop::{Cell, Scop, Statement};
 const PARTS: [u32; 3] = [262144, 4096, 64];
 /// The same where there is a chain for each value of outer iterators.
 const PARTS_OF_MANY: [u32; 2] = [1024, 32];
+/// So many chains side by side keep the device busy without parts of each.
+const MANY: u32 = 65536;
 /// The same where chains that run one after the other share the cells of their parts: those that run side by
 /// side are many already.
 const PARTS_IN_TURN: [u32; 1] = [32];
@@ -78,7 +80,7 @@ impl Chain {
         for d in (0..beside.dim(isl::DimType::Set)?).rev().filter(|d| !kept.contains(d)) {
             beside = beside.project_out(isl::DimType::Set, d, 1)?;
         }
-        Ok(volume(scop, &beside)? >= f64::from(PARTS[0]))
+        Ok(volume(scop, &beside)? >= f64::from(MANY))
     }
 
     /// The outer iterators that tell partial results apart; all of them unless `shared`.
