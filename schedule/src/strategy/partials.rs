@@ -143,7 +143,8 @@ fn are_parts(node: &Node, domain: &isl::UnionSet) -> Result<bool> {
     for (id, _) in node.model.weights(domain)? {
         let s = &node.model.scop.statements[id.0];
         let updates = s.reduction.as_ref().is_some_and(|r| r.regrouped);
-        if !updates && !(s.body.is_empty() && s.subregion.is_none()) {
+        let starts = s.body.is_empty() && s.subregion.is_none();
+        if !updates && !starts {
             return Ok(false);
         }
     }
