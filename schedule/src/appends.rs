@@ -250,7 +250,7 @@ fn all_of(s: &Statement) -> Result<isl::UnionSet> {
 mod tests {
     use super::*;
     use crate::testing::scop;
-    use pollyrs_scop::{DataSubscript, Reduction, StmtId};
+    use pollyrs_scop::{DataSubscript, StmtId};
 
     /// `if (c) out[k] = v` in statements `S`, which read the count from the cell that is their last read,
     /// with `T` as the total.
@@ -259,17 +259,7 @@ mod tests {
         let total = StmtId(s.statements.iter().position(|s| s.name == "T").unwrap());
         let t = &mut s.statements[total.0];
         let write = t.accesses.len() - 1;
-        t.reduction = Some(Reduction {
-            read: 0,
-            write,
-            value: crate::testing::value(90),
-            identity: crate::testing::value(91),
-            update: vec![],
-            commutative: true,
-            numbers: false,
-            regrouped: false,
-            companions: vec![],
-        });
+        t.reduction = Some(crate::testing::sum(write));
         for s in &mut s.statements {
             s.body.clear();
         }

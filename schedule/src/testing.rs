@@ -22,6 +22,22 @@ pub(crate) fn value(n: usize) -> ValueHandle {
     unsafe { ValueHandle::new(n) }
 }
 
+/// An update of what the first access reads by access number `write`, in any order.
+#[cfg(test)]
+pub(crate) fn sum(write: usize) -> pollyrs_scop::Reduction {
+    pollyrs_scop::Reduction {
+        read: 0,
+        write,
+        value: value(90),
+        identity: value(91),
+        update: vec![],
+        commutative: true,
+        numbers: false,
+        regrouped: false,
+        companions: vec![],
+    }
+}
+
 /// Fails where two functions differ for parameters of a set.
 #[cfg(test)]
 pub(crate) fn same(got: &isl::PwMultiAff, when: &str, want: &str) {

@@ -291,17 +291,7 @@ fn several_of_a_nest_are_cut() {
     let mut s = scop(text);
     for n in [2, 3] {
         let write = s.statements[n].accesses.len() - 1;
-        s.statements[n].reduction = Some(pollyrs_scop::Reduction {
-            read: 0,
-            write,
-            value: crate::testing::value(90),
-            identity: crate::testing::value(91),
-            update: vec![],
-            commutative: true,
-            numbers: false,
-            regrouped: false,
-            companions: vec![],
-        });
+        s.statements[n].reduction = Some(crate::testing::sum(write));
     }
     let d = dependences(&s).unwrap();
     assert_eq!(reduce::chains(&s, &d).unwrap().len(), 2);
@@ -323,17 +313,7 @@ fn a_sum_beside_longer_loops_is_cut() {
         (0..s.statements.len()).filter(|n| ["S1", "S4"].contains(&&*s.statements[*n].name)).collect();
     for n in sums.iter().copied() {
         let write = s.statements[n].accesses.len() - 1;
-        s.statements[n].reduction = Some(pollyrs_scop::Reduction {
-            read: 0,
-            write,
-            value: crate::testing::value(90),
-            identity: crate::testing::value(91),
-            update: vec![],
-            commutative: true,
-            numbers: false,
-            regrouped: false,
-            companions: vec![],
-        });
+        s.statements[n].reduction = Some(crate::testing::sum(write));
     }
     let d = dependences(&s).unwrap();
     let done = schedule(s, d, &Default::default()).unwrap();

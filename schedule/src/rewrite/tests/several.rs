@@ -7,17 +7,7 @@ fn sums(text: &str, count: usize) -> Scop {
         let (n, _) = s.statement_named(&format!("S{at}")).unwrap();
         let statement = &mut s.statements[n.0];
         let write = statement.accesses.iter().position(|a| a.kind == AccessKind::MustWrite).unwrap();
-        statement.reduction = Some(pollyrs_scop::Reduction {
-            read: 0,
-            write,
-            value: crate::testing::value(90),
-            identity: crate::testing::value(91),
-            update: vec![],
-            commutative: true,
-            numbers: false,
-            regrouped: false,
-            companions: vec![],
-        });
+        statement.reduction = Some(crate::testing::sum(write));
     }
     s
 }
