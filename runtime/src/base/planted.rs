@@ -10,7 +10,7 @@
 use crate::base::error::Result;
 
 /// Every bug, and what it leaves out.
-pub const BUGS: [(&str, &str); 23] = [
+pub const BUGS: [(&str, &str); 26] = [
     ("join", "the queue's stream does not wait for copies beside it"),
     ("launch-join", "a launch of all blocks does not wait for its arrays' copies beside earlier ones"),
     ("slice-origin", "a slice does not wait for the launches before its own"),
@@ -36,6 +36,9 @@ pub const BUGS: [(&str, &str); 23] = [
     ("direct", "the program goes on before its results are there"),
     ("fault-gather", "faults are looked for beside the last kernels"),
     ("member", "a device does not wait for another one that gives it values, or takes some"),
+    ("beside-fork", "exchanges beside a launch do not wait for the launches before it"),
+    ("beside-exchange", "a launch beside others does not wait for what it gets from other devices"),
+    ("beside-join", "launches do not wait for what was beside the one before"),
     ("fault-cell", "faults are looked for before the kernels are over"),
 ];
 
@@ -89,9 +92,10 @@ pub const INSPECTED: [(&str, &str); 3] = [
 
 /// Mistakes where several devices share launches, which the checked device has to find
 /// (`test/planted/parts.c`).
-pub const DIVIDED: [(&str, &str); 2] = [
+pub const DIVIDED: [(&str, &str); 3] = [
     ("exchange", "parts: nothing moves between devices before a launch"),
     ("stale-part", "parts: what another device has written anew counts as there"),
+    ("early-part", "parts: what another device gives is there when the launch begins"),
 ];
 
 /// Mistakes where ranks share launches (`test/planted/parts.c`, on three ranks).

@@ -240,6 +240,11 @@ pub trait Queue {
         true
     }
 
+    /// In how many parts a launch goes that they share, if it can be cut into so many units.
+    fn parts(&self, _kernel: usize, _units: u64) -> u64 {
+        1
+    }
+
     /// Other ranks' devices become known. All ranks do it at once, before the first allocation.
     fn meet(&mut self) -> Result<()> {
         Ok(())
@@ -261,7 +266,7 @@ pub trait Queue {
         (0, 0)
     }
 
-    /// [`Queue::launch`] of all parts of one launch: no more than there are devices.
+    /// [`Queue::launch`] of all parts of one launch: as many as [`Queue::parts`] said.
     ///
     /// # Safety
     /// As for [`Queue::launch`]; no part touches or writes anything else than it says.

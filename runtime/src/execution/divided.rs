@@ -23,10 +23,10 @@ impl Run<'_> {
     pub fn n_parts(&mut self, kernel: u32, units: u64) -> u64 {
         self.parts.kernel = kernel as usize;
         self.parts.parts.clear();
-        match self.queue.devices() as u64 {
+        match self.queue.devices() {
             _ if self.error.is_some() => 0,
             1 => 0,
-            devices if self.pays() => devices.min(units).max(1),
+            _ if self.pays() => self.queue.parts(kernel as usize, units),
             _ => 1,
         }
     }

@@ -28,6 +28,8 @@ use crate::gpu::cuda::Device;
 
 /// Slices that may run at once.
 const LANES: usize = 4;
+/// Launches behind an exchange that may.
+const BESIDE: usize = 2;
 
 /// A slice on its way.
 struct Slice {
@@ -49,6 +51,8 @@ pub struct Lanes {
     spare: Vec<Handle>,
     /// Copies go beside the queue's stream.
     forked: bool,
+    /// Exchanges with other devices do ([`crate::group`]): on the first lane.
+    exchanges: bool,
 }
 
 impl Lanes {
@@ -63,6 +67,7 @@ impl Lanes {
             slices: Vec::new(),
             spare: Vec::new(),
             forked: false,
+            exchanges: false,
         };
         let opened = (|| {
             for lane in &mut lanes.lanes {
@@ -148,6 +153,42 @@ impl Lanes {
         launch(lane)?;
         Lanes::record(device, end, lane)?;
         unless("slice-end", || Lanes::wait(device, stream, end))
+    }
+
+    /// Where exchanges go, if they don't go to the queue's stream.
+    pub fn exchange(&self) -> Option<Handle> {
+        self.exchanges.then_some(self.lanes[0])
+    }
+
+    /// Exchanges, and what is launched behind them, go beside the queue's stream from here on, behind what is
+    /// there now.
+    pub fn fork_beside(&mut self, device: &Device, stream: Handle) -> Result<()> {
+        self.exchanges = true;
+        Lanes::record(device, self.origin, stream)?;
+        self.lanes
+            .iter()
+            .take(BESIDE)
+            .try_for_each(|&lane| unless("beside-fork", || Lanes::wait(device, lane, self.origin)))
+    }
+
+    /// The lane for a launch beside the stream; all but the first one, on which they are, wait for the
+    /// exchanges.
+    pub fn beside(&self, device: &Device, number: usize, exchanged: Handle) -> Result<Handle> {
+        let number = number % BESIDE;
+        let lane = self.lanes[number];
+        if number > 0 {
+            unless("beside-exchange", || Lanes::wait(device, lane, exchanged))?;
+        }
+        Ok(lane)
+    }
+
+    /// The queue's stream waits for all of that, and exchanges go there again.
+    pub fn join_beside(&mut self, device: &Device, stream: Handle) -> Result<()> {
+        self.exchanges = false;
+        self.lanes
+            .iter()
+            .take(BESIDE)
+            .try_for_each(|&lane| unless("beside-join", || self.meet(device, stream, lane)))
     }
 
     fn event(&mut self, device: &Device) -> Result<Handle> {

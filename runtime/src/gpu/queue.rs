@@ -58,6 +58,8 @@ pub struct CudaQueue {
     launches: Launches,
     /// For copies beside kernels; None until there were some.
     lanes: Option<Lanes>,
+    /// Where launches go for now, in place of the stream.
+    lane: Option<Handle>,
     neighbours: Neighbours,
     /// The words by which blocks of a launch wait for each other: where they are, and how many.
     flags: Option<(u64, u64)>,
@@ -101,6 +103,7 @@ impl CudaQueue {
             has_residents: None,
             launches: Launches::default(),
             lanes: None,
+            lane: None,
             neighbours: Neighbours::default(),
             flags: None,
             copied: Mark::default(),
@@ -144,7 +147,7 @@ impl CudaQueue {
     /// How many launches to collect.
     fn wanted(&self) -> usize {
         let wanted = || self.launches.progress.wanted(self.device.made_graphs(), self.has_long());
-        if self.device.uses_graphs() { wanted() } else { 1 }
+        if self.device.uses_graphs() && self.lane.is_none() { wanted() } else { 1 }
     }
 
     fn has_long(&self) -> bool {
@@ -177,7 +180,7 @@ impl CudaQueue {
     fn send_each(&mut self, range: Range<usize>) -> Result<()> {
         for kernel in self.launches.collected.kernels(range) {
             // SAFETY: as for `send_chain`.
-            unsafe { send(self.device, &kernel, self.stream) }?;
+            unsafe { send(self.device, &kernel, self.lane.unwrap_or(self.stream)) }?;
         }
         Ok(())
     }

@@ -10,12 +10,13 @@ const LITTLE_BYTES: u64 = 1 << 20;
 const LITTLE_BLOCKS: u64 = 132;
 
 impl<M: Member> Group<M> {
-    /// The member that runs each part. Parts that may write to the same place, and less than there are
-    /// devices, are one member's: of that which has most of what they touch. So are those that touch little,
-    /// where they would have to be told it.
+    /// The member that runs each part: neighbouring ones the same, where there are several for each. Parts
+    /// that may write to the same place, and less than there are devices, are one member's: of that which has
+    /// most of what they touch. So are those that touch little, where they would have to be told it.
     pub(super) fn assign(&self, parts: &[Part]) -> Vec<usize> {
-        let each: Vec<usize> = (0..parts.len()).collect();
-        let divisible = parts.len() <= self.count() && parts.len() > 1 && apart(parts);
+        let together = self.each_of(parts.len());
+        let each: Vec<usize> = (0..parts.len()).map(|part| part / together).collect();
+        let divisible = parts.len() <= together * self.count() && parts.len() > 1 && apart(parts);
         let needs = needs_of(each.iter().copied().zip(parts));
         let touched: u64 = needs.iter().map(|(_, (start, end))| end - start).sum();
         let blocks: u64 = parts.iter().map(|part| part.blocks).sum();

@@ -5,38 +5,88 @@ use super::{Group, Member, Memory, Piece};
 use crate::base::error::Result;
 use crate::base::spans::Span;
 
+/// Who gives something to whom.
+pub(super) type Pairs = Vec<(usize, usize)>;
+
+/// Those who give something.
+pub(super) fn givers_of(pairs: &Pairs) -> Vec<usize> {
+    ends(pairs, |pair| pair.0)
+}
+
+/// Those who get something.
+pub(super) fn takers_of(pairs: &Pairs) -> Vec<usize> {
+    ends(pairs, |pair| pair.1)
+}
+
+fn ends(pairs: &Pairs, which: fn(&(usize, usize)) -> usize) -> Vec<usize> {
+    let mut members: Vec<usize> = pairs.iter().map(which).collect();
+    members.sort_unstable();
+    members.dedup();
+    members
+}
+
 impl<M: Member> Group<M> {
     /// Carries out moves between members, for several memories.
     pub(super) fn carry_out(&mut self, moves: &[(usize, Vec<Move>)]) -> Result<()> {
-        let all = || moves.iter().flat_map(|(_, moves)| moves);
-        if all().next().is_none() {
+        if moves.iter().all(|(_, moves)| moves.is_empty()) {
             return Ok(());
         }
+        self.place_ends(moves)?;
+        self.carry_between_ranks(moves)?;
+        let pairs = self.pairs(moves);
+        for from in givers_of(&pairs) {
+            self.here[from].mark()?;
+        }
+        self.takers_wait(&pairs)?;
+        self.pull_all(moves)?;
+        for to in takers_of(&pairs) {
+            self.here[to].mark()?;
+        }
+        self.givers_wait(&pairs)
+    }
+
+    /// Both ends of all moves have room for the memory.
+    pub(super) fn place_ends(&mut self, moves: &[(usize, Vec<Move>)]) -> Result<()> {
         for (index, moves) in moves {
             for Move { from, to, .. } in moves {
                 self.place(*index, *from)?;
                 self.place(*index, *to)?;
             }
         }
-        self.carry_between_ranks(moves)?;
+        Ok(())
+    }
+
+    /// Which members of this rank give something to which.
+    pub(super) fn pairs(&self, moves: &[(usize, Vec<Move>)]) -> Pairs {
         let here = |m: &Move| Some((self.at(m.from)?, self.at(m.to)?));
-        let mut pairs: Vec<(usize, usize)> = all().filter_map(here).collect();
+        let mut pairs: Pairs = moves.iter().flat_map(|(_, moves)| moves).filter_map(here).collect();
         pairs.sort_unstable();
         pairs.dedup();
-        let involved = |which: fn(&(usize, usize)) -> usize| {
-            let mut members: Vec<usize> = pairs.iter().map(which).collect();
-            members.sort_unstable();
-            members.dedup();
-            members
-        };
-        for from in involved(|pair| pair.0) {
-            self.here[from].mark()?;
-        }
-        for &(from, to) in &pairs {
+        pairs
+    }
+
+    /// Who gets something waits for what the giving one has marked.
+    pub(super) fn takers_wait(&mut self, pairs: &Pairs) -> Result<()> {
+        for &(from, to) in pairs {
             if let Ok([from, to]) = self.here.get_disjoint_mut([from, to]) {
                 to.await_member(from)?;
             }
         }
+        Ok(())
+    }
+
+    /// And the other way round.
+    pub(super) fn givers_wait(&mut self, pairs: &Pairs) -> Result<()> {
+        for &(from, to) in pairs {
+            if let Ok([from, to]) = self.here.get_disjoint_mut([from, to]) {
+                from.await_member(to)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The copies themselves.
+    pub(super) fn pull_all(&mut self, moves: &[(usize, Vec<Move>)]) -> Result<()> {
         for (index, moves) in moves {
             for &Move { from, to, part: (start, end) } in moves {
                 let memory = &self.memories[*index];
@@ -49,14 +99,6 @@ impl<M: Member> Group<M> {
                 }
             }
             self.memories[*index].books.moved(moves);
-        }
-        for to in involved(|pair| pair.1) {
-            self.here[to].mark()?;
-        }
-        for &(from, to) in &pairs {
-            if let Ok([from, to]) = self.here.get_disjoint_mut([from, to]) {
-                from.await_member(to)?;
-            }
         }
         Ok(())
     }

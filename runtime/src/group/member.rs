@@ -27,6 +27,23 @@ pub trait Member: Queue {
     /// The ranges lie in allocations of the two queues.
     unsafe fn pull(&mut self, to: u64, other: &Self, from: u64, bytes: u64) -> Result<()>;
 
+    /// From here on, until [`Member::join_beside`]: what this one waits for, pulls and marks is beside its
+    /// own stream, behind what is there now; launches are not.
+    fn fork_beside(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// The stream goes on behind all that was beside it.
+    fn join_beside(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Launches that follow, until the join, are beside the stream as well, behind what was pulled there;
+    /// those of different numbers may run at once. Nobody launched since the fork touches what they write.
+    fn launch_beside(&mut self, _number: usize) -> Result<()> {
+        Ok(())
+    }
+
     /// [`Queue::copy_in`] to a replica.
     ///
     /// # Safety

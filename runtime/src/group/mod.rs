@@ -13,7 +13,8 @@
 //! * what a launch as a whole touches, and what is copied within the device's memory, is brought to the first
 //!   device before;
 //! * copies between devices wait for all that the giving one was asked before, and whatever the giving one is
-//!   asked later waits for them;
+//!   asked later waits for them, but for parts of the same launch that have nothing to do with them
+//!   ([`beside`]);
 //! * so at every call the memory of this queue has, in terms of [`Queue`], the contents that it would have on
 //!   one device.
 //!
@@ -22,6 +23,7 @@
 //! read. At the end each device copies its third of the result out.
 
 mod assign;
+mod beside;
 mod books;
 mod exchange;
 mod links;
@@ -33,6 +35,7 @@ use crate::base::abi::{ARRAY_SCRATCH, Array, Scop};
 use crate::base::error::{Error, Result};
 use crate::base::spans::Span;
 use crate::hosts::World;
+use beside::Exchanges;
 use books::Books;
 pub use member::Member;
 use ranks::Ranks;
@@ -91,13 +94,24 @@ pub struct Group<M> {
     divided: u64,
     /// However short they are, and what they touch.
     always: bool,
+    exchanges: Exchanges,
 }
 
 impl<M: Member> Group<M> {
     /// Of two or more. `always`: they share all launches, whether it pays or not.
     pub fn of(members: Vec<M>, scop: &'static Scop, always: bool) -> Group<M> {
         let (memories, arrays) = (Vec::new(), Vec::new());
-        Group { here: members, ranks: None, memories, scop, arrays, moved: 0, divided: 0, always }
+        Group {
+            here: members,
+            ranks: None,
+            memories,
+            scop,
+            arrays,
+            moved: 0,
+            divided: 0,
+            always,
+            exchanges: Exchanges::default(),
+        }
     }
 
     /// With the members of all ranks.

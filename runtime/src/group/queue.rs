@@ -1,12 +1,10 @@
 //! A group of devices as one [`Queue`].
 
-use super::assign::needs_of;
 use super::books::{Books, share_of};
 use super::ranks::Step;
 use super::{Group, Member, Memory, PlacedArray};
 use crate::base::abi::{Array, Scop};
 use crate::base::error::{Error, Result};
-use crate::base::planted::skips;
 use crate::base::rows::{Plane, Rows};
 use crate::base::spans::Span;
 use crate::device::code::ModuleSlot;
@@ -27,6 +25,10 @@ impl<M: Member> Queue for Group<M> {
 
     fn always_shares(&self) -> bool {
         self.always
+    }
+
+    fn parts(&self, kernel: usize, units: u64) -> u64 {
+        self.parts_of(kernel, units)
     }
 
     fn divided(&self) -> (u64, u64) {
@@ -87,6 +89,7 @@ impl<M: Member> Queue for Group<M> {
         self.scop = scop;
         self.arrays.clear();
         (self.moved, self.divided) = (0, 0);
+        self.exchanges.clear();
         self.here.iter_mut().try_for_each(|member| member.aim(scop, module))
     }
 
@@ -291,18 +294,9 @@ impl<M: Member> Queue for Group<M> {
     unsafe fn launch_parts(&mut self, kernel: usize, parts: &[Part]) -> Result<()> {
         self.first().before_launches();
         let places = self.assign(parts);
-        let placed = || places.iter().copied().zip(parts).filter(|(_, part)| part.blocks > 0);
-        if !skips("exchange") {
-            self.gather(&needs_of(placed()))?;
-        }
-        for (member, part) in placed() {
-            let arguments = self.translated(kernel, member, &part.arguments)?;
-            if let Some(member) = self.member(member) {
-                // SAFETY: the caller's promise, at this member's addresses.
-                unsafe { member.launch(kernel, part.blocks, &arguments) }?;
-            }
-        }
-        for (member, part) in placed() {
+        // SAFETY: the caller's promise.
+        unsafe { self.launch_on(kernel, &places, parts) }?;
+        for (&member, part) in places.iter().zip(parts).filter(|(_, part)| part.blocks > 0) {
             for &span in &part.written {
                 self.set(member, span)?;
             }

@@ -36,6 +36,10 @@ fn results_on_any_number_of_devices() {
                 assert_eq!(outcome.calls("cuMemcpyPeerAsync") > 0, devices != "1", "{outcome}");
                 assert_eq!(outcome.profile[0].get("devices").is_some(), devices != "1", "{outcome}");
                 assert!(outcome.log.ends_with("exit: contexts 0 events 0\n"), "{outcome}");
+                // Of the four and three steps by each kernel every other one has three parts a device.
+                if devices == "2" && held == "0" {
+                    assert_eq!(outcome.profile[0]["kernels"], 7 * 2 + 3 * 4, "{outcome}");
+                }
             }
         }
     }
