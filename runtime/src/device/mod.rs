@@ -15,6 +15,8 @@ pub mod snapshot;
 
 use std::alloc::{Layout, alloc_zeroed};
 
+use serde::{Deserialize, Serialize};
+
 use crate::base::abi::{Array, Scop};
 use crate::base::error::{Error, Result};
 use crate::base::rows::{Plane, Rows};
@@ -59,6 +61,19 @@ pub struct Part {
     /// Device addresses between which it touches something, and writes something.
     pub touched: Vec<Span>,
     pub written: Vec<Span>,
+}
+
+/// One of several devices in an execution, in milliseconds by its clock.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Lane {
+    /// Kernels, from the first to the last, without what follows.
+    pub kernel_ms: f64,
+    /// Waits for other devices, and copies from these, with no kernel at the same time.
+    pub waiting_ms: f64,
+    pub copy_ms: f64,
+    /// Waits and copies beside kernels.
+    pub beside_ms: f64,
 }
 
 /// The work of one execution on one device, and the memory it uses.
@@ -340,6 +355,11 @@ pub trait Queue {
 
     /// Time in kernels after [`Queue::synchronize`], in milliseconds; 0 if times were not asked for.
     fn kernel_ms(&mut self) -> f64;
+
+    /// The times of each device, where they are known.
+    fn lanes(&mut self) -> Option<Vec<Lane>> {
+        None
+    }
 }
 
 /// Stands where a queue was taken from.

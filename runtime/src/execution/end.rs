@@ -113,6 +113,7 @@ impl Run<'_> {
     }
 
     fn report(&mut self, late: Option<String>) {
+        let divided = self.queue.divided().0 > 0;
         let line = ExecutionLine {
             device: self.queue.label().into(),
             kernels: self.counts.launches,
@@ -122,7 +123,8 @@ impl Run<'_> {
             total_ms: self.times.start.elapsed().as_secs_f64() * 1e3,
             bytes_to_device: self.counts.bytes_in,
             bytes_to_host: self.counts.bytes_out,
-            devices: if self.queue.divided().0 > 0 { self.queue.devices() } else { 1 },
+            devices: if divided { self.queue.devices() } else { 1 },
+            lanes: if divided { self.queue.lanes().unwrap_or_default() } else { Vec::new() },
             bytes_between_devices: self.queue.divided().1,
             late,
             ..ExecutionLine::of(self.fixed.scop, self.times.start)

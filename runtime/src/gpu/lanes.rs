@@ -25,6 +25,7 @@ use crate::base::error::{Error, Result};
 use crate::base::planted::unless;
 use crate::driver::{self, Handle};
 use crate::gpu::cuda::Device;
+use crate::gpu::marks::{elapsed, record};
 
 /// Slices that may run at once.
 const LANES: usize = 4;
@@ -92,11 +93,6 @@ impl Lanes {
         self.forked.then_some(self.copies)
     }
 
-    fn record(device: &Device, event: Handle, stream: Handle) -> Result<()> {
-        // SAFETY: live event and stream.
-        device.note(unsafe { device.api().event_record(event, stream) })
-    }
-
     fn wait(device: &Device, stream: Handle, event: Handle) -> Result<()> {
         // SAFETY: live event and stream.
         device.note(unsafe { device.api().stream_wait_event(stream, event, 0) })
@@ -104,7 +100,7 @@ impl Lanes {
 
     /// What follows on `stream` waits for what is on `other` so far.
     fn meet(&self, device: &Device, stream: Handle, other: Handle) -> Result<()> {
-        Lanes::record(device, self.meeting, other)?;
+        record(device, self.meeting, other)?;
         Lanes::wait(device, stream, self.meeting)
     }
 
@@ -140,7 +136,7 @@ impl Lanes {
     ) -> Result<()> {
         let lane = self.lanes[self.slices.len() % LANES];
         if first {
-            Lanes::record(device, self.origin, stream)?;
+            record(device, self.origin, stream)?;
         }
         unless("slice-origin", || Lanes::wait(device, lane, self.origin))?;
         unless("slice-copies", || self.meet(device, lane, self.copies))?;
@@ -148,10 +144,10 @@ impl Lanes {
         let end = self.event(device)?;
         self.slices.push(Slice { start, end });
         if let Some(start) = start {
-            Lanes::record(device, start, lane)?;
+            record(device, start, lane)?;
         }
         launch(lane)?;
-        Lanes::record(device, end, lane)?;
+        record(device, end, lane)?;
         unless("slice-end", || Lanes::wait(device, stream, end))
     }
 
@@ -164,7 +160,7 @@ impl Lanes {
     /// there now.
     pub fn fork_beside(&mut self, device: &Device, stream: Handle) -> Result<()> {
         self.exchanges = true;
-        Lanes::record(device, self.origin, stream)?;
+        record(device, self.origin, stream)?;
         self.lanes
             .iter()
             .take(BESIDE)
@@ -215,11 +211,7 @@ impl Lanes {
     /// Milliseconds in which a slice ran. All are over.
     pub fn kernel_ms(&self, device: &Device) -> f64 {
         let Some(origin) = self.slices.first().and_then(|slice| slice.start) else { return 0.0 };
-        let at = |event: Handle| {
-            let mut ms = 0.0;
-            // SAFETY: live events, recorded and over.
-            unsafe { device.api().event_elapsed(&mut ms, origin, event) }.map_or(0.0, |()| f64::from(ms))
-        };
+        let at = |event: Handle| elapsed(device, origin, event).unwrap_or_default();
         let mut spans: Vec<(f64, f64)> =
             self.slices.iter().map(|slice| (slice.start.map_or(0.0, at), at(slice.end))).collect();
         spans.sort_by(|a, b| a.0.total_cmp(&b.0));

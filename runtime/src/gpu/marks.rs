@@ -1,6 +1,7 @@
-//! Events of a queue: what others wait for, and the time of its kernels.
+//! Events of a queue: what others wait for, and the times of its kernels and exchanges.
 
 use crate::base::error::Result;
+use crate::device::Lane;
 use crate::driver::{self, Handle};
 use crate::gpu::cuda::Device;
 
@@ -23,8 +24,7 @@ impl Mark {
                 *self.0.insert(event)
             }
         };
-        // SAFETY: a live event, and the caller's promise.
-        device.note(unsafe { api.event_record(event, stream) })
+        record(device, event, stream)
     }
 
     pub fn event(&self) -> Option<Handle> {
@@ -67,8 +67,7 @@ impl Timer {
     /// The stream is live.
     pub unsafe fn begin(&mut self, device: &Device, stream: Handle) {
         if let (Some((start, _)), false) = (self.events, self.launched) {
-            // SAFETY: a live event, and the caller's promise.
-            let _ = unsafe { device.api().event_record(start, stream) };
+            let _ = record(device, start, stream);
         }
         self.launched = true;
     }
@@ -79,8 +78,7 @@ impl Timer {
     /// The stream is live.
     pub unsafe fn end(&mut self, device: &Device, stream: Handle) {
         if let Some((_, end)) = self.events.filter(|_| self.launched && !self.ended) {
-            // SAFETY: a live event, and the caller's promise.
-            let _ = unsafe { device.api().event_record(end, stream) };
+            let _ = record(device, end, stream);
             self.ended = true;
         }
     }
@@ -88,11 +86,7 @@ impl Timer {
     /// All that is in the stream is over. The context is current.
     pub fn read(&mut self, device: &Device) {
         if let Some((start, end)) = self.events.filter(|_| self.ended && self.ms.is_none()) {
-            let mut ms = 0.0;
-            // SAFETY: live events.
-            if unsafe { device.api().event_elapsed(&mut ms, start, end) }.is_ok() {
-                self.ms = Some(f64::from(ms));
-            }
+            self.ms = elapsed(device, start, end);
         }
     }
 
@@ -103,6 +97,128 @@ impl Timer {
     pub fn events(&self) -> impl Iterator<Item = Handle> + use<> {
         self.events.into_iter().flat_map(|(start, end)| [start, end])
     }
+}
+
+/// At most so many exchanges of an execution are timed.
+const MOST_EXCHANGES: usize = 4096;
+
+/// What a device's exchanges with others took in an execution, if it is wanted.
+#[derive(Default)]
+pub(super) struct ExchangeTimes {
+    wanted: bool,
+    exchanges: Vec<Exchange>,
+    /// The last one has no end yet.
+    open: bool,
+    /// Events that nobody waits for.
+    spare: Vec<Handle>,
+    /// Known after the wait that follows; None: there were too many, or the driver refused.
+    lane: Option<Lane>,
+}
+
+struct Exchange {
+    /// Before the first wait for another device, before the first copy, and behind the last.
+    wait: Handle,
+    copy: Option<Handle>,
+    end: Option<Handle>,
+    beside: bool,
+}
+
+impl ExchangeTimes {
+    pub fn wanted() -> ExchangeTimes {
+        ExchangeTimes { wanted: true, ..ExchangeTimes::default() }
+    }
+
+    /// For the next execution; what was timed is over.
+    pub fn reset(&mut self) {
+        let events = |e: Exchange| [Some(e.wait), e.copy, e.end].into_iter().flatten();
+        self.spare.extend(self.exchanges.drain(..).flat_map(events));
+        (self.open, self.lane) = (false, Some(Lane::default()));
+    }
+
+    fn now(&mut self, device: &Device, stream: Handle) -> Option<Handle> {
+        let event = self.spare.pop().or_else(|| {
+            let mut event = Handle::NULL;
+            device.api().event_create(&mut event, 0).ok().map(|()| event)
+        })?;
+        record(device, event, stream).ok()?;
+        Some(event)
+    }
+
+    /// A wait for another device follows, `beside` kernels or in front of them. The context is current.
+    pub fn wait(&mut self, device: &Device, stream: Handle, beside: bool) {
+        if !self.wanted || self.open || self.exchanges.len() >= MOST_EXCHANGES {
+            return;
+        }
+        if let Some(wait) = self.now(device, stream) {
+            self.exchanges.push(Exchange { wait, copy: None, end: None, beside });
+            self.open = true;
+        }
+    }
+
+    /// A copy follows. The context is current.
+    pub fn copy(&mut self, device: &Device, stream: Handle) {
+        if self.open && self.exchanges.last().is_some_and(|last| last.copy.is_none()) {
+            let now = self.now(device, stream);
+            if let Some(last) = self.exchanges.last_mut() {
+                last.copy = now;
+            }
+        }
+    }
+
+    /// Something else follows. The context is current.
+    pub fn end(&mut self, device: &Device, stream: Handle) {
+        if std::mem::take(&mut self.open) {
+            let now = self.now(device, stream);
+            if let Some(last) = self.exchanges.last_mut() {
+                last.end = now;
+            }
+        }
+    }
+
+    /// All that is in the streams is over. The context is current.
+    pub fn read(&mut self, device: &Device) {
+        if self.exchanges.is_empty() || self.open {
+            return;
+        }
+        let mut lane = Lane::default();
+        let complete = self.exchanges.len() < MOST_EXCHANGES;
+        let read = self.exchanges.iter().try_for_each(|exchange| {
+            let end = exchange.end?;
+            let copy = exchange.copy.unwrap_or(end);
+            let (waited, copied) = (elapsed(device, exchange.wait, copy)?, elapsed(device, copy, end)?);
+            if exchange.beside {
+                lane.beside_ms += waited + copied;
+            } else {
+                (lane.waiting_ms, lane.copy_ms) = (lane.waiting_ms + waited, lane.copy_ms + copied);
+            }
+            Some(())
+        });
+        self.lane = read.filter(|()| complete).map(|()| lane);
+    }
+
+    /// Without the time of kernels.
+    pub fn lane(&self) -> Option<Lane> {
+        self.lane
+    }
+
+    pub fn events(&self) -> impl Iterator<Item = Handle> + use<'_> {
+        let events = |e: &Exchange| [Some(e.wait), e.copy, e.end].into_iter().flatten();
+        self.exchanges.iter().flat_map(events).chain(self.spare.iter().copied())
+    }
+}
+
+/// Sets an event behind all that is in a stream; both are live. The context is current.
+pub(super) fn record(device: &Device, event: Handle, stream: Handle) -> Result<()> {
+    // SAFETY: as above.
+    device.note(unsafe { device.api().event_record(event, stream) })
+}
+
+/// Milliseconds between two live events that are over. The context is current.
+pub(super) fn elapsed(device: &Device, start: Handle, end: Handle) -> Option<f64> {
+    let mut ms = 0.0;
+    // SAFETY: as above.
+    unsafe { device.api().event_elapsed(&mut ms, start, end) }.ok()?;
+    Some(f64::from(ms))
 }
 
 /// Two events with times.

@@ -20,14 +20,14 @@ use crate::base::planted::unless;
 use crate::base::rows::{Plane, Rows};
 use crate::device::code::ModuleSlot;
 use crate::device::code::{Function, Module};
-use crate::device::{ALIGNMENT, Adopted, Queue, Store, WIDEST_ACCESS};
+use crate::device::{ALIGNMENT, Adopted, Lane, Queue, Store, WIDEST_ACCESS};
 use crate::driver::{Handle, KernelNode, PlaneCopy, PlaneEnd};
 use crate::gpu::chain::{Chains, Collected, Launch, Progress, together};
 use crate::gpu::context::Current;
 use crate::gpu::cuda::Device;
 use crate::gpu::landings::Landings;
 use crate::gpu::lanes::Lanes;
-use crate::gpu::marks::{Mark, Timer};
+use crate::gpu::marks::{ExchangeTimes, Mark, Timer};
 use crate::gpu::pool::Block;
 use crate::gpu::resident::Kept;
 use crate::gpu::ring::{self, Neighbours};
@@ -50,6 +50,7 @@ pub struct CudaQueue {
     config: &'static Config,
     /// Of the kernels.
     timer: Timer,
+    exchange_times: ExchangeTimes,
     landings: Landings,
     /// Work may be under way.
     pending: bool,
@@ -98,6 +99,7 @@ impl CudaQueue {
             spare: Vec::new(),
             config,
             timer: Timer::default(),
+            exchange_times: ExchangeTimes::default(),
             landings: Landings::default(),
             pending: false,
             has_residents: None,
@@ -111,6 +113,7 @@ impl CudaQueue {
         };
         if config.reports() {
             queue.timer = Timer::new(device);
+            queue.exchange_times = ExchangeTimes::wanted();
         }
         Ok(queue)
     }
@@ -351,6 +354,7 @@ impl Queue for CudaQueue {
         self.module = self.device.module(scop, module, self.config)?;
         self.scop = scop;
         self.timer.reset();
+        self.exchange_times.reset();
         self.launches.progress = Progress::default();
         if let Some(lanes) = &mut self.lanes {
             lanes.reset();
@@ -481,6 +485,9 @@ impl Queue for CudaQueue {
         let _current = self.device.current()?;
         // SAFETY: the queue's stream.
         unsafe { self.timer.begin(self.device, self.stream) };
+        if self.lane.is_none() {
+            self.exchange_times.end(self.device, self.stream);
+        }
         self.send_collected()
     }
 
@@ -498,6 +505,7 @@ impl Queue for CudaQueue {
     fn synchronize(&mut self) -> Result<()> {
         let _current = self.stream_ready()?;
         self.end_kernels();
+        self.exchange_times.end(self.device, self.stream);
         let api = self.device.api();
         // SAFETY: live streams.
         unsafe {
@@ -508,6 +516,7 @@ impl Queue for CudaQueue {
         }
         self.pending = false;
         self.timer.read(self.device);
+        self.exchange_times.read(self.device);
         Ok(())
     }
 
@@ -580,5 +589,11 @@ impl Queue for CudaQueue {
         let current = self.device.current();
         let slices = |lanes: &Lanes| if current.is_ok() { lanes.kernel_ms(self.device) } else { 0.0 };
         self.timer.ms() + self.lanes.as_ref().map_or(0.0, slices)
+    }
+
+    fn lanes(&mut self) -> Option<Vec<Lane>> {
+        let lane = self.exchange_times.lane()?;
+        let kernel_ms = (self.kernel_ms() - lane.waiting_ms - lane.copy_ms).max(0.0);
+        Some(vec![Lane { kernel_ms, ..lane }])
     }
 }

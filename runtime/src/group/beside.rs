@@ -8,7 +8,8 @@
 //! Parts are free if nothing that moves before the launch lies in what they touch. Invariant: nothing that
 //! moves lies between the first and the last byte that some part writes, on whatever device, or else
 //! everything waits for the exchange as a whole ([`Group::carry_out`]). So what free parts, copies, and other
-//! parts do at the same time is apart: a copy reads what no part writes, and writes what no free part touches.
+//! parts do at the same time is apart: a copy reads what no part writes, and writes what no free part
+//! touches.
 //!
 //! Example: a stencil of radius 1 on 900 rows, three devices: device 1 computes rows 400 to 499 while rows
 //! 299 and 600 come; then 300 to 399 and 500 to 599, as soon as both are there.
@@ -31,8 +32,8 @@ const WORTH_BYTES: u64 = 1 << 20;
 /// And each part has so many units, as what is computed more by three parts than by one must not be much.
 const LEAST_UNITS: u64 = 6;
 
-/// Of each kernel in this execution: how often it was launched in parts, and the bytes that moved for that the
-/// last time.
+/// Of each kernel in this execution: how often it was launched in parts, and the bytes that moved for that
+/// the last time.
 #[derive(Default)]
 pub(super) struct Exchanges(Vec<(u64, u64)>);
 

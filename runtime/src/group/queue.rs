@@ -9,7 +9,7 @@ use crate::base::rows::{Plane, Rows};
 use crate::base::spans::Span;
 use crate::device::code::ModuleSlot;
 use crate::device::results::Returning;
-use crate::device::{Part, Queue, Store};
+use crate::device::{Lane, Part, Queue, Store};
 
 /// So few bytes each rank copies from its program's memory, rather than to ask another one for them.
 const LITTLE_COPY: u64 = 4096;
@@ -373,5 +373,10 @@ impl<M: Member> Queue for Group<M> {
 
     fn kernel_ms(&mut self) -> f64 {
         self.here.iter_mut().map(Queue::kernel_ms).fold(0.0, f64::max)
+    }
+
+    fn lanes(&mut self) -> Option<Vec<Lane>> {
+        let lanes: Option<Vec<Vec<Lane>>> = self.here.iter_mut().map(Queue::lanes).collect();
+        Some(lanes?.concat())
     }
 }

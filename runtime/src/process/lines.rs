@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::device::Lane;
+
 /// One execution of a SCoP: a line of `POLLYRS_RT_PROFILE`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -31,6 +33,9 @@ pub struct ExecutionLine {
     pub devices: usize,
     #[serde(skip_serializing_if = "is_zero")]
     pub bytes_between_devices: u64,
+    /// What each of these did, where it is known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lanes: Vec<Lane>,
     /// Kernels were compiled later than this execution, and plain ones took their place: what became of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub late: Option<String>,

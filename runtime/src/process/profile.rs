@@ -16,7 +16,8 @@
 //! ([`crate::activation`]).
 //!
 //! `rank` is the process's number in a job whose processes share work ([`crate::hosts`]). Where several
-//! devices shared launches, `devices` says how many, and `bytes_between_devices` what moved between these.
+//! devices shared launches, `devices` says how many, `bytes_between_devices` what moved between these, and
+//! `lanes` what each did when.
 //!
 //! Times are in milliseconds; `total_ms` is the time between begin and end, transfers and waiting included;
 //! `setup_ms` is what passed before the first copy: the start of the driver, the loading of the code,
@@ -72,6 +73,7 @@ impl ExecutionLine {
             rank: hosts::rank(),
             devices: 1,
             bytes_between_devices: 0,
+            lanes: Vec::new(),
             late: None,
             start_us: since.saturating_sub(ago).as_micros() as u64,
             process: std::process::id(),

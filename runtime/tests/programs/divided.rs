@@ -35,6 +35,14 @@ fn results_on_any_number_of_devices() {
                 outcome.expect(&["device", "device", "device", "right"]);
                 assert_eq!(outcome.calls("cuMemcpyPeerAsync") > 0, devices != "1", "{outcome}");
                 assert_eq!(outcome.profile[0].get("devices").is_some(), devices != "1", "{outcome}");
+                // The driver says 0.25 ms between any two events.
+                let lanes = outcome.profile[0].get("lanes").and_then(|lanes| lanes.as_array());
+                let waited = |lane: &serde_json::Value| lane["waiting_ms"].as_f64() > Some(0.0);
+                assert_eq!(
+                    lanes.is_some_and(|lanes| lanes.len() > 1 && lanes.iter().all(waited)),
+                    devices != "1",
+                    "{outcome}"
+                );
                 assert!(outcome.log.ends_with("exit: contexts 0 events 0\n"), "{outcome}");
                 // Of the four and three steps by each kernel every other one has three parts a device.
                 if devices == "2" && held == "0" {

@@ -34,7 +34,8 @@ impl Drop for CudaQueue {
             self.device.release_residents();
         }
         self.landings.give_back(self.device);
-        for event in self.timer.events().chain(self.copied.event()).chain(self.marked.event()) {
+        let marks = self.copied.event().into_iter().chain(self.marked.event());
+        for event in self.timer.events().chain(self.exchange_times.events()).chain(marks) {
             // SAFETY: a live event that nothing refers to.
             let _ = unsafe { self.device.api().event_destroy(event) };
         }

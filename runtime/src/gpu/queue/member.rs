@@ -24,12 +24,15 @@ impl Member for CudaQueue {
 
     fn mark(&mut self) -> Result<()> {
         let _current = self.stream_ready()?;
+        let stream = self.exchange();
+        self.exchange_times.end(self.device, stream);
         // SAFETY: a stream of the queue.
-        unsafe { self.marked.set(self.device, self.exchange()) }
+        unsafe { self.marked.set(self.device, stream) }
     }
 
     fn fork_beside(&mut self) -> Result<()> {
         let _current = self.stream_ready()?;
+        self.exchange_times.end(self.device, self.stream);
         if self.lanes.is_none() {
             self.lanes = Some(Lanes::open(self.device)?);
         }
@@ -60,6 +63,7 @@ impl Member for CudaQueue {
         let _current = self.stream_ready()?;
         self.pending = true;
         let (api, stream) = (self.device.api(), self.exchange());
+        self.exchange_times.wait(self.device, stream, stream != self.stream);
         // SAFETY: live event and stream.
         unless("member", || self.device.note(unsafe { api.stream_wait_event(stream, event, 0) }))
     }
@@ -76,10 +80,11 @@ impl Member for CudaQueue {
     unsafe fn pull(&mut self, to: u64, other: &Self, from: u64, bytes: u64) -> Result<()> {
         let _current = self.stream_ready()?;
         self.pending = true;
+        let stream = self.exchange();
+        self.exchange_times.copy(self.device, stream);
         let (own, theirs) = (self.device.context().handle(), other.device.context().handle());
         // SAFETY: the caller's promise; a live stream.
-        let copied =
-            unsafe { self.device.api().copy_between(to, own, from, theirs, bytes as usize, self.exchange()) };
+        let copied = unsafe { self.device.api().copy_between(to, own, from, theirs, bytes as usize, stream) };
         self.device.note(copied)
     }
 }
