@@ -36,7 +36,7 @@ PROGRAMS = ("tables", "particles", "graphs", "meshes", "matrices")
 FORMS = {"default": (["-ffp-contract=off"], ["--fmad=false"]), "fast": (["-ffast-math"], ["--use_fast_math"])}
 # Nests inside of a loop of the host, one launch for a row: where they run is left to the run-time library's
 # choice.
-BY_ROWS = {"csc", "spmm32", "sampled", "smooth", "embedding_bag"}
+BY_ROWS = {"csc", "sampled"}
 # Seconds for one loop.
 LIMIT = 15
 

@@ -20,6 +20,8 @@ const SOURCES: &[&str] = &[
     "rows.cpp",
     "steps.cpp",
     "tiles.cpp",
+    "grouped.cpp",
+    "columns.cpp",
     "lend.cpp",
     "locals.cpp",
     "initialize.cpp",

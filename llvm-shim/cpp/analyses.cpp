@@ -106,6 +106,8 @@ void prs_loop(Analyses *A, size_t Id, prs_loop_record *Out) {
   Out->tiles = findStringMetadataForLoop(L, pollyrs::TilesMark).has_value();
   Out->points = findStringMetadataForLoop(L, pollyrs::PointsMark).has_value();
   Out->last_of_points = findStringMetadataForLoop(L, pollyrs::LastOfPointsMark).has_value();
+  Out->grouped = findStringMetadataForLoop(L, pollyrs::GroupedMark).has_value();
+  Out->listed = findStringMetadataForLoop(L, pollyrs::ListedMark).has_value() + findStringMetadataForLoop(L, pollyrs::AsideMark).has_value();
   Out->header = wrap(L->getHeader());
   Out->preheader = wrap(L->getLoopPreheader());
   Out->latch = wrap(L->getLoopLatch());

@@ -41,6 +41,7 @@ struct prs_loop_record {
   uint32_t uneven_rows;
   uint32_t moves;
   uint32_t tiles, points, last_of_points;
+  uint32_t grouped, listed;
   LLVMBasicBlockRef header, preheader, latch, exit;
 };
 
@@ -105,7 +106,7 @@ struct prs_pass_record {
 };
 
 // The same numbers as in sys.rs, which mirrors these structures.
-static_assert(sizeof(prs_loop_record) == 80 && offsetof(prs_loop_record, moves) == 32 && offsetof(prs_loop_record, exit) == 72);
+static_assert(sizeof(prs_loop_record) == 88 && offsetof(prs_loop_record, moves) == 32 && offsetof(prs_loop_record, exit) == 80);
 static_assert(sizeof(prs_region_record) == 24 && offsetof(prs_region_record, exit) == 16);
 static_assert(sizeof(prs_scev_record) == 48 && offsetof(prs_scev_record, loop_id) == 16 && offsetof(prs_scev_record, high) == 40);
 static_assert(sizeof(prs_version_record) == 32 && offsetof(prs_version_record, merge) == 24);
@@ -160,6 +161,11 @@ inline constexpr char WholeRowsMark[] = "pollyrs.whole_rows";
 inline constexpr char TilesMark[] = "pollyrs.tiles", PointsMark[] = "pollyrs.points";
 // In that of the innermost of the loops over points.
 inline constexpr char LastOfPointsMark[] = "pollyrs.last_of_points";
+// In that of one that updates elements which lists name, and of its version that goes through them place by
+// place, with the number of the pair; and of one that data counts, and its version with columns outside.
+inline constexpr char ListedMark[] = "pollyrs.listed", GroupedMark[] = "pollyrs.grouped";
+// In that of one of such loops no part of which is worth a launch.
+inline constexpr char AsideMark[] = "pollyrs.aside";
 // In that of one that was a call of memcpy, memmove or memset.
 inline constexpr char MovesMark[] = "pollyrs.moves";
 
@@ -188,6 +194,9 @@ struct Session {
   // Functions with versions of loops over tiles, and the numbers of these.
   std::vector<std::pair<llvm::WeakVH, unsigned>> Tiles;
   unsigned LastTiles = 0;
+  // The same of loops that go through sums place by place.
+  std::vector<std::pair<llvm::WeakVH, unsigned>> Grouped;
+  unsigned LastGrouped = 0;
   // What rewritings have done and may do, in operations of isl.
   uint64_t Work = 0, WorkLimit = UINT64_MAX;
 

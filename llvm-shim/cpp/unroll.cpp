@@ -157,6 +157,8 @@ static constexpr unsigned MaxLocalBytes = 4096, MaxLocalValues = 64, MaxLocalTri
 // one has 150 and becomes 55 statements; of 6 x 6 252, of 8 x 8 (a cosine transform) 576 in 128 statements,
 // which are more than later stages do in their budgets: arrays do better.
 static constexpr uint64_t MaxLocalAccesses = 240;
+// Elements that a loop of many iterations may hand on as values: points of space and time.
+static constexpr unsigned MaxCoordinates = 4;
 
 // The number of iterations if it is small and known.
 static unsigned fewTrips(const Loop &L, ScalarEvolution &SE) {
@@ -262,7 +264,10 @@ static bool walksLocal(Instruction &I, const Loop &L, LoopInfo &LI, ScalarEvolut
   const Loop *Around = L.getParentLoop();
   while (Around && fewTrips(*Around, SE))
     Around = Around->getParentLoop();
-  return Around && isLocal(*Array, *Around, LI, SE);
+  if (!Around || isLocal(*Array, *Around, LI, SE))
+    return Around != nullptr;
+  // Coordinates that a loop of any length adds up for the iteration of the loop around it.
+  return fewTrips(L, SE) <= MaxCoordinates && Around->getParentLoop() && isLocal(*Array, *Around->getParentLoop(), LI, SE);
 }
 
 static bool walksLocals(Session &S, const Loop &L, LoopInfo &LI, ScalarEvolution &SE) {

@@ -51,6 +51,12 @@ pub struct LoopData {
     pub points: bool,
     /// The innermost loop of that version whose iterations were in another order.
     pub last_of_points: bool,
+    /// A version that goes through sums place by place, or has columns outside, and the loop that it is of
+    /// ([`crate::Session::group_sums`], [`crate::Session::take_columns_outside`]).
+    pub grouped: bool,
+    pub listed: bool,
+    /// Of the latter, one that stays on the host: its parts are short.
+    pub aside: bool,
 }
 
 /// A single-entry region of LLVM's region tree.
@@ -391,6 +397,9 @@ fn read_loop(raw: &sys::RawAnalyses, id: usize) -> LoopData {
         tiles: r.tiles != 0,
         points: r.points != 0,
         last_of_points: r.last_of_points != 0,
+        grouped: r.grouped != 0,
+        listed: r.listed != 0,
+        aside: r.listed > 1,
     }
 }
 

@@ -23,6 +23,8 @@ pub enum ShimError {
     Errors,
     #[error("a mark of a loop over tiles was lost")]
     Tiles,
+    #[error("a mark of a loop that lists name the elements of was lost")]
+    Grouped,
     #[error("a call that may set errno was copied")]
     Errno,
     #[error("rewriting takes too much work")]

@@ -103,6 +103,20 @@
 //! (`pollyrs_rt_rows_leave`), by bounds of what the loop accesses. Such a version is made when error blocks
 //! are taken out of the loop, and each copy of the loop has error blocks of its own.
 //!
+//! **Sums by places.** `for (e) f[node[e]] += v(e)` adds floating-point numbers to elements that a list
+//! names. Those that are added to one element keep their order; those to different elements have none. The
+//! library sorts the iterations by place, stably (`pollyrs_rt_grouped`): with its answer there is a version
+//! `for (p) for (q = start[p]; q < start[p + 1]; q++) f[low + p] += v(order[q])`, a product of sparse rows in
+//! form. Several updates of an iteration, or a loop of it through its part of the list, are numbered in their
+//! order. All that an iteration does is to compute contributions from what it loads elsewhere: that no load
+//! sees a sum is left to the model, which compares the arrays before it runs, and the host's code is the
+//! program's loop.
+//!
+//! **Columns outside.** In `for (k = r[i]; k < r[i + 1]; k++) for (c < m) y[i][c] += v[k] * x[p[k]][c]` a
+//! loop that data counts is around one over columns. An element of the row is changed by each `k` in turn,
+//! and by nobody else: with the loop over columns outside it is a value that is handed on, and rows and
+//! columns are parallel. That the loads see none of these stores is left to the model, as above.
+//!
 //! **Windows with a step.** In `x[(i * s + p) * w + j * s + q]` (a convolution with a stride) the strides of
 //! the counters are `s * w`, `w`, `s` and 1. Of a matrix each would be a multiple of the next, and no array
 //! of several dimensions has these. With a number for `s` the strides are `w` and 1: there are versions of
@@ -438,6 +452,37 @@ impl Session {
             Ok(())
         } else {
             Err(ShimError::Tiles)
+        }
+    }
+
+    steps! {
+        /// A loop that adds floating-point numbers, in an order that counts, to elements that lists of
+        /// integers name gets a version that goes through the elements, and for each through the numbers that
+        /// are added to it, in the program's order; the library says which these are. Returns whether there
+        /// was one that had none: the loops have lost their simple form.
+        ///
+        /// As with [`Session::join_tiles`], nothing but a model of the whole version may run, and one whose
+        /// arrays are known to be apart, and before the function is used [`Session::restore_grouped`] must
+        /// have put the program's loop in its place.
+        group_sums = prs_group_sums;
+
+        /// A loop whose iterations have one between bounds that they load, around one over columns, gets a
+        /// version with the loop over columns outside of that between loaded bounds; the other one stays on
+        /// the host. Returns whether there was one that had none: the loops have lost their simple form. What
+        /// holds for the version is what holds for those of [`Session::group_sums`].
+        take_columns_outside = prs_take_columns_outside;
+    }
+
+    /// What is left for the host of a version by places becomes a copy of the program's loop, as with
+    /// [`Session::restore_tiles`]. Where nothing of the version runs on a device, the library is not asked.
+    ///
+    /// # Errors
+    /// [`ShimError::Grouped`] if one of both was lost; the function must not be used then.
+    pub fn restore_grouped(&self, f: Value, erase: bool) -> Result<(), ShimError> {
+        if sys::prs_restore_grouped(self.raw(), self.require_idle(f)?, erase) {
+            Ok(())
+        } else {
+            Err(ShimError::Grouped)
         }
     }
 

@@ -62,6 +62,8 @@ pub struct LoopRecord {
     pub tiles: u32,
     pub points: u32,
     pub last_of_points: u32,
+    pub grouped: u32,
+    pub listed: u32,
     pub header: Option<Block>,
     pub preheader: Option<Block>,
     pub latch: Option<Block>,
@@ -138,8 +140,8 @@ pub struct PassRecord {
 // The same numbers as in shim.h, whose structures these are.
 const _: () = {
     use std::mem::{offset_of, size_of};
-    assert!(size_of::<LoopRecord>() == 80 && offset_of!(LoopRecord, moves) == 32);
-    assert!(offset_of!(LoopRecord, exit) == 72);
+    assert!(size_of::<LoopRecord>() == 88 && offset_of!(LoopRecord, moves) == 32);
+    assert!(offset_of!(LoopRecord, exit) == 80);
     assert!(size_of::<RegionRecord>() == 24 && offset_of!(RegionRecord, exit) == 16);
     assert!(size_of::<ScevRecord>() == 48 && offset_of!(ScevRecord, loop_id) == 16);
     assert!(offset_of!(ScevRecord, high) == 40);
@@ -220,6 +222,10 @@ unsafe extern "C" {
     pub safe fn prs_divide_counters(s: &RawSession, f: Function) -> bool;
     pub safe fn prs_join_ends(s: &RawSession, f: Function) -> bool;
     pub safe fn prs_join_tiles(s: &RawSession, f: Function) -> bool;
+    pub safe fn prs_take_columns_outside(s: &RawSession, f: Function) -> bool;
+    pub safe fn prs_group_sums(s: &RawSession, f: Function) -> bool;
+    /// False if a mark was lost.
+    pub safe fn prs_restore_grouped(s: &RawSession, f: Function, erase: bool) -> bool;
     /// False if a mark was lost.
     pub safe fn prs_restore_tiles(s: &RawSession, f: Function, erase: bool) -> bool;
     pub safe fn prs_divide_steps(s: &RawSession, f: Function) -> bool;

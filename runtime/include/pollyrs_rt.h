@@ -46,14 +46,14 @@ extern "C" {
 /* Version 2 added holds, version 3 that they are lent, version 4 that objects are discarded, version 5 that
  * executions of functions with a hold may fail for what the data are, version 6 windows, version 7 slices,
  * version 8 that small executions do not ask, version 9 graphs of blocks, version 10 rows that lie anywhere
- * and the largest number of a table, version 11 what one thread runs alone; the library runs code of all
- * versions. */
-#define POLLYRS_ABI_VERSION 11u
+ * and the largest number of a table, version 11 what one thread runs alone, version 12 iterations by
+ * place; the library runs code of all versions. */
+#define POLLYRS_ABI_VERSION 12u
 
 /* A library that knows version N defines pollyrs_rt_abi_N, for each N from 8 on. Generated descriptors have
  * its address behind their last field: code of a later version than the library's is neither linked nor
  * loaded. */
-extern const uint32_t pollyrs_rt_abi_11;
+extern const uint32_t pollyrs_rt_abi_12;
 
 /* The reason is the one the run-time library found in its last refused pollyrs_rt_begin or failed
  * pollyrs_rt_end of this thread. Any smaller value is an index into PollyrsScop.reasons. */
@@ -322,6 +322,23 @@ int64_t pollyrs_rt_most(const void *first, const void *last, int64_t step, int64
  * `begin` to `end`, which is not included; else 0. With a step of 0 `first` is the row. */
 int64_t pollyrs_rt_rows_leave(const void *first, const void *last, int64_t step, int64_t low, int64_t high,
                               const void *begin, const void *end);
+
+/* Iterations by place, for sums into elements that lists of integers name. Iteration `i` (of `times`) and `k`
+ * (of `inner`) takes its place from the integer i * step + k * distance bytes behind each list in turn that
+ * is not NULL; `inner` is 1 where there is more than one list. Integers have `kind` bytes, without a sign
+ * where POLLYRS_GROUPED_UNSIGNED is added. Place low + p (p < places) has the iterations order[q], in the
+ * program's order, for q from start[p] to start[p + 1]; second[q] is `k`, or the number of the list. No
+ * places: there is no answer, or all integers differ. The answer stays what it is. */
+#define POLLYRS_GROUPED_UNSIGNED 16u
+typedef struct PollyrsGroups {
+  const int32_t *start, *order, *second;
+  int64_t low, places;
+} PollyrsGroups;
+const PollyrsGroups *pollyrs_rt_grouped(const void *a, const void *b, const void *c, const void *d, int64_t step, int64_t distance,
+                                        int64_t inner, int64_t times, int64_t kind);
+
+/* 1 if executions may run on a device as far as the settings say. */
+int64_t pollyrs_rt_wanted(void);
 
 /* The least and the largest, as signed integers, of those that lie in rows of contiguous bytes from `start`
  * on: rows[0] bytes in each, rows[1 + d] of them in dimension d of three, rows[4 + d] bytes apart, outermost

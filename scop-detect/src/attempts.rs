@@ -15,7 +15,7 @@ use crate::base::options::DetectOptions;
 use crate::base::region::Candidate;
 use crate::base::tried::{Circumstances, CountedStores, Outcome};
 use pollyrs_isl as isl;
-use pollyrs_llvm_shim::Analyses;
+use pollyrs_llvm_shim::{Analyses, LoopData};
 use pollyrs_scop::{RejectReason, Scop};
 use std::collections::BTreeSet;
 
@@ -185,9 +185,11 @@ impl<'a> Attempts<'a> {
     }
 }
 
-/// Whether a region is a part of a nest over points that the program runs through tile by tile: the nest as a
-/// whole is in an order that can be proved to be as good, no part of it is.
+/// Whether a region is a part of a nest over points that the program runs through tile by tile, or of one
+/// that goes through sums place by place: the nest as a whole is in an order that can be proved to be as
+/// good, no part of it is.
 fn divides_points(analyses: &Analyses<'_>, c: &Candidate) -> bool {
     let inside = |b: &_| c.blocks.contains(b);
-    analyses.loops().iter().any(|l| l.points && l.blocks.iter().any(inside) && !l.blocks.iter().all(inside))
+    let whole = |l: &LoopData| l.points || l.grouped;
+    analyses.loops().iter().any(|l| whole(l) && l.blocks.iter().any(inside) && !l.blocks.iter().all(inside))
 }

@@ -1,4 +1,4 @@
-// A histogram whose largest number has one entry, a table that is looked up with numbers of which one is the largest, and stores by a list in which two integers are equal, so that the last one counts.
+// A histogram whose largest number has one entry, a table that is looked up with numbers of which one is the largest, stores by a list in which two integers are equal, so that the last one counts, and sums by a list whose order counts.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,6 +17,11 @@ __attribute__((noinline)) static void look_up(int n, double *restrict y, const d
     y[i] += t[(int)x[i]];
 }
 
+__attribute__((noinline)) static void add(int n, double *restrict f, const int *restrict p, const double *restrict v) {
+  for (int i = 0; i < n; i++)
+    f[p[i]] += v[i];
+}
+
 int main(void) {
   enum { N = 700 };
   int *p = malloc(sizeof(int) * N), *list = malloc(sizeof(int) * N), *h = calloc(N, sizeof(int));
@@ -31,6 +36,9 @@ int main(void) {
   histogram(N, h, p);
   scatter(N, y, list, x);
   look_up(N - 600, y, x, x + 600);
+  for (int i = 0; i < N; i++)
+    x[i] = i % 3 == 0 ? 1e17 : i % 3 == 1 ? i * 0.37 : -1e17;
+  add(N, y, p, x);
   double sum = 0;
   for (int i = 0; i < N; i++)
     sum += y[i] * (double)(i % 13) + h[i] * (double)(i % 7);

@@ -85,7 +85,7 @@ impl Form<'_, '_> {
     fn flat(&mut self, out: &mut String, counter: &str) {
         let (term, at) = (self.term("k"), self.through("k"));
         let target = if self.choices.chance(25) { self.through("k") } else { "k".to_owned() };
-        let kind = self.choices.weighted(&[25, 25, 20, 15, 15]);
+        let kind = self.choices.weighted(&[22, 22, 18, 13, 13, 12]);
         let statement = match if self.wild == Wild::Entries { 3 } else { kind } {
             0 => format!("y[k] = {term};"),
             1 => {
@@ -99,6 +99,10 @@ impl Form<'_, '_> {
             3 => {
                 self.features.insert("entries that are not used");
                 format!("if (used[k]) y[{target}] = {term};")
+            }
+            4 => {
+                self.features.insert("sums by two lists");
+                format!("{} s = {term}; y[p[k]] += s; y[q[k]] -= s;", self.elem.c)
             }
             _ => format!("y[{target}] += x[{at}] > 3 ? v[k] : x[{at}];"),
         };
@@ -125,11 +129,16 @@ impl Form<'_, '_> {
         let at = if self.wild == Wild::Rows { "i".to_owned() } else { self.through("i") };
         let other = self.through("k");
         let _ = writeln!(out, "  for ({counter} i = 0; i < n / 4; i++) {guard}{{");
-        let _ = match self.choices.weighted(&[40, 15, 15, 15, 15]) {
+        let _ = match self.choices.weighted(&[35, 13, 13, 13, 13, 13]) {
             0 => writeln!(out, "    {c} s = 0;\n    {head} s += {term};\n    y[i] = s;"),
             1 => writeln!(out, "    {c} s = y[i];\n    {head} s -= {term};\n    y[{at}] = s;"),
             2 => writeln!(out, "    {head} y[i] += {term};"),
             3 => writeln!(out, "    {head} y[{other}] += v[k] - x[i];"),
+            4 => {
+                self.features.insert("columns in rows between loaded bounds");
+                let body = format!("y[4 * i + c] += v[k] - x[{other} + c];");
+                writeln!(out, "    {head} for (int c = 0; c < 4; c++) {body}")
+            }
             _ => writeln!(
                 out,
                 "    {c} s = x[i];\n    {head} if (v[k] < s) s = v[k]; else if (s == v[k]) break;\n    y[i] = s;"

@@ -52,6 +52,9 @@ const MAX_ROWS: u32 = 16;
 /// Nests over tiles of a function that get a version over points.
 const MAX_TILED: u32 = 16;
 
+/// Loops of a function that get a version by places of sums, or with columns outside.
+const MAX_GROUPED: u32 = 16;
+
 /// Loops of a function that get versions for steps of windows.
 const MAX_STEPS: u32 = 4;
 
@@ -81,6 +84,7 @@ pub fn canonicalise(session: &Session, f: Value) -> Result<(), PluginError> {
     session.restore_rows(f)?;
     session.split_effects(f)?;
     session.restore_tiles(f, true)?;
+    session.restore_grouped(f, true)?;
     Ok(session.simplify_regions(f)?)
 }
 
@@ -118,7 +122,8 @@ pub fn restore(session: &Session, clone: Value) -> Result<(), PluginError> {
     session.restore_errno(clone)?;
     session.restore_errors(clone)?;
     // What runs tile by tile is copied as the program has it.
-    Ok(session.restore_tiles(clone, false)?)
+    session.restore_tiles(clone, false)?;
+    Ok(session.restore_grouped(clone, false)?)
 }
 
 /// Of `rows[0].size()`, first the table moves before the loop, then the row's ends.
@@ -278,5 +283,7 @@ fn rewrite_iterations(session: &Session, f: Value) -> Result<(), PluginError> {
     if session.divide_rows(f, MAX_ROWS)? {
         session.run_passes(f, SIMPLIFY)?;
     }
+    repeated(session, f, (MAX_GROUPED, UPDATED), || session.take_columns_outside(f))?;
+    repeated(session, f, (MAX_GROUPED, UPDATED), || session.group_sums(f))?;
     Ok(())
 }

@@ -119,6 +119,8 @@ const QUIET: &[(&str, &str)] = &[
     ("pollyrs_rt_common_length", "r--"),
     ("pollyrs_rt_most", "r---"),
     ("pollyrs_rt_rows_leave", "r------"),
+    ("pollyrs_rt_grouped", "rrrr-----"),
+    ("pollyrs_rt_wanted", ""),
     ("clock", ""),
     ("time", "w"),
     ("clock_gettime", "-w"),

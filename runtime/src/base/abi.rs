@@ -25,9 +25,9 @@ use crate::base::spans::Span;
 
 pub use pollyrs_abi::{
     ABI_VERSION, ALL, ARRAY_CHANGED, ARRAY_COPY_IN, ARRAY_COPY_OUT, ARRAY_FAULT, ARRAY_GUARDED, ARRAY_HELD,
-    ARRAY_MASK_SHIFT, ARRAY_OWN, ARRAY_ROWS, ARRAY_SCRATCH, IMAGE_CUBIN, IMAGE_EARLY_CUBIN, IMAGE_PTX,
-    INSPECT_DISTINCT, INSPECT_FIRST, INSPECT_NUMBERS, KERNEL_CHECKED, KERNEL_GRAPH, KERNEL_HAS_BARRIER,
-    KERNEL_LATE, KERNEL_PLAIN_BEFORE, KERNEL_PLAIN_SHIFT, REASON_RUNTIME, SCOP_APART,
+    ARRAY_MASK_SHIFT, ARRAY_OWN, ARRAY_ROWS, ARRAY_SCRATCH, GROUPED_UNSIGNED, IMAGE_CUBIN, IMAGE_EARLY_CUBIN,
+    IMAGE_PTX, INSPECT_DISTINCT, INSPECT_FIRST, INSPECT_NUMBERS, KERNEL_CHECKED, KERNEL_GRAPH,
+    KERNEL_HAS_BARRIER, KERNEL_LATE, KERNEL_PLAIN_BEFORE, KERNEL_PLAIN_SHIFT, REASON_RUNTIME, SCOP_APART,
 };
 
 /// What descriptors of a version refer to, as linkers are to see that a library is too old. Programs of
@@ -46,8 +46,12 @@ pub static pollyrs_rt_abi_10: u32 = 10;
 /// The same of version 11.
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals)]
-pub static pollyrs_rt_abi_11: u32 = ABI_VERSION;
-const _: () = assert!(ABI_VERSION == 11);
+pub static pollyrs_rt_abi_11: u32 = 11;
+/// The same of version 12.
+#[unsafe(no_mangle)]
+#[allow(non_upper_case_globals)]
+pub static pollyrs_rt_abi_12: u32 = ABI_VERSION;
+const _: () = assert!(ABI_VERSION == 12);
 /// The oldest version whose descriptors it understands: version 2 added functions and flags.
 pub const OLDEST_ABI_VERSION: u32 = 1;
 /// `POLLYRS_ARRAY_WINDOW`.

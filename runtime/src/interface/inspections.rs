@@ -7,8 +7,10 @@ use crate::activation::Activation;
 use crate::activation::asked;
 use crate::base::abi::INSPECT_FIRST;
 use crate::base::caller::Errno;
+use crate::base::config::{DeviceChoice, Offload};
 use crate::base::error;
 use crate::cost::inspections;
+use crate::memory::grouped::{self, Groups, Lists};
 use crate::memory::row_table::{self, Rows};
 use crate::memory::{between, inspect};
 use crate::process::registry;
@@ -87,6 +89,40 @@ pub extern "C" fn pollyrs_rt_rows_leave(
     i64::from(row_table::leave((first, last, step), (low, high), (begin, end)))
 }
 
+/// `pollyrs_rt_grouped`.
+///
+/// # Safety
+/// As the header says: the loop reads all integers of the lists in any case.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_grouped(
+    a: *const c_void,
+    b: *const c_void,
+    c: *const c_void,
+    d: *const c_void,
+    step: i64,
+    distance: i64,
+    inner: i64,
+    times: i64,
+    kind: i64,
+) -> *const Groups {
+    let _errno = Errno::kept();
+    let lists = [a, b, c, d].map(|list| list.addr());
+    let bytes = times.saturating_mul(inner).saturating_mul(kind & 15);
+    if !inspections::is_worth(registry::config(), (a as u64, bytes)) {
+        return grouped::none();
+    }
+    // SAFETY: the caller's promise.
+    let lists = unsafe { Lists::new(lists, [step, distance, inner, times, kind]) };
+    inspections::timed(|| grouped::groups(registry::config(), &lists))
+}
+
+/// `pollyrs_rt_wanted`.
+#[unsafe(no_mangle)]
+pub extern "C" fn pollyrs_rt_wanted() -> i64 {
+    let config = registry::config();
+    i64::from(config.offload != Offload::Never && config.device != DeviceChoice::Off)
+}
+
 /// `pollyrs_rt_inspect`.
 ///
 /// # Safety
@@ -150,10 +186,7 @@ pub unsafe extern "C" fn pollyrs_rt_inspect_held(
     if what & INSPECT_FIRST != 0 {
         asked::begin(cache as usize);
     }
-    if !is_worth(start, rows) {
-        // SAFETY: the caller's promise.
-        return unsafe { answer(Err(error::Error::Unreadable), ends) };
-    }
+    let worth = is_worth(start, rows);
     let (question, mask) = ((start as u64, rows.words(), element_bytes), what & !INSPECT_FIRST);
     let part = rows.span(start);
     let look = || {
@@ -163,15 +196,14 @@ pub unsafe extern "C" fn pollyrs_rt_inspect_held(
         }
         Ok(ends)
     };
-    let mut found = None;
-    if let Some(part) = part {
-        // SAFETY: the caller's promise.
-        unsafe {
+    let mut found = (!worth).then_some(Err(error::Error::Unreadable));
+    // SAFETY: the caller's promise.
+    unsafe {
+        if let Some(part) = part.filter(|_| worth) {
             with_frame(slot, Activation::is_idle, |frame| {
                 found = Some(frame.activation().inspect(registry::config(), (part, question, mask), look));
             });
         }
+        answer(found.unwrap_or_else(look), ends)
     }
-    // SAFETY: the caller's promise.
-    unsafe { answer(found.unwrap_or_else(look), ends) }
 }

@@ -2,6 +2,7 @@
 
 pub mod between;
 mod distinct;
+pub mod grouped;
 pub mod guarded;
 pub mod inspect;
 pub mod mappings;

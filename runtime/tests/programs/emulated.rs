@@ -237,6 +237,7 @@ fn the_shared_library_links_and_exports_the_interface_only() {
     let expected = [
         "pollyrs_rt_abi_10",
         "pollyrs_rt_abi_11",
+        "pollyrs_rt_abi_12",
         "pollyrs_rt_abi_8",
         "pollyrs_rt_abi_9",
         "pollyrs_rt_access",
@@ -257,6 +258,7 @@ fn the_shared_library_links_and_exports_the_interface_only() {
         "pollyrs_rt_emu_wait",
         "pollyrs_rt_end",
         "pollyrs_rt_enter",
+        "pollyrs_rt_grouped",
         "pollyrs_rt_holds",
         "pollyrs_rt_host_begin",
         "pollyrs_rt_host_begin_held",
@@ -281,6 +283,7 @@ fn the_shared_library_links_and_exports_the_interface_only() {
         "pollyrs_rt_serial",
         "pollyrs_rt_sides",
         "pollyrs_rt_slices",
+        "pollyrs_rt_wanted",
     ];
     assert_eq!(names, expected);
     let output = Command::new("readelf").arg("-d").arg(shared_program()).output().unwrap();

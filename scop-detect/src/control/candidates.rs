@@ -130,13 +130,13 @@ impl<T> Search<'_, '_, T> {
             // There is another version, for what nearly all programs do: that one is reported.
             let stays = |l: &LoopId| {
                 let data = &self.an.loops()[l.0];
-                data.kept || data.other_steps || data.tiles
+                data.kept || data.other_steps || data.tiles || data.aside
             };
-            if let (Some(l), Some(n), false) = (
-                headed.filter(|l| self.an.loops()[l.0].apart || self.an.loops()[l.0].uneven_rows || stays(l)),
-                next,
-                self.quiet,
-            ) {
+            let aside = |l: &LoopId| {
+                let data = &self.an.loops()[l.0];
+                data.apart || data.uneven_rows || data.listed || stays(l)
+            };
+            if let (Some(l), Some(n), false) = (headed.filter(aside), next, self.quiet) {
                 self.runs(std::mem::take(&mut elements), level);
                 if self.an.loops()[l.0].other_steps {
                     let at = self.an.loops()[l.0].location.clone().map(loc);
@@ -287,7 +287,8 @@ impl<T> Search<'_, '_, T> {
     /// that are: no model is both.
     fn two_versions(&self, c: &Candidate) -> Option<Fail> {
         let beside = |l: &&LoopData| c.blocks.contains(&l.header) && !l.blocks.contains(&c.entry);
-        let version = self.an.loops().iter().filter(|l| l.uneven_rows || l.tiles).find(beside)?;
+        let version =
+            self.an.loops().iter().filter(|l| l.uneven_rows || l.tiles || l.grouped).find(beside)?;
         Some(Fail {
             reason: RejectReason::ControlFlow,
             block: Some(version.header),

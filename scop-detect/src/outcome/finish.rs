@@ -151,8 +151,8 @@ impl Builder<'_> {
         let roundings = self.roundings(rounded, &looked, &space)?;
         let inspections = self.inspections(looked, &space)?;
         let promised = self.found.promised.iter().copied().collect();
-        // Whether one array may stand for two was asked of the model's order only.
-        let in_place = if reordered.is_empty() { in_place } else { Vec::new() };
+        // (Whether one array may stand for two was asked of the model's order only.)
+        let in_place = if reordered.is_empty() && !self.given.is_grouped() { in_place } else { Vec::new() };
         let scop = Scop {
             name,
             function,
@@ -430,6 +430,13 @@ impl Given<'_> {
             nest.statements.push(StmtId(n));
         }
         nests.into_values().collect()
+    }
+
+    /// Whether it has a nest that goes through sums place by place, or has columns outside, which the program
+    /// does not.
+    fn is_grouped(&self) -> bool {
+        let grouped = |l: &LoopId| self.inside(*l) && self.an.loops()[l.0].grouped;
+        (0..self.an.loops().len()).map(LoopId).any(|l| grouped(&l))
     }
 
     /// The region, its blocks in reverse postorder.

@@ -64,7 +64,7 @@ void narrow(int n, unsigned char *restrict h, const int *restrict p) {
 
 // CHECK-NOT: scop
 // REFUSED: rejected OrderedSum at {{.*}}: no loop can run in parallel: f is a sum of floating-point numbers
-void ends(int n, double *restrict f, const int *restrict a, const int *restrict b, const double *restrict v) {
+void ends(int n, double *restrict f, const int *restrict a, const long *restrict b, const double *restrict v) {
   for (int i = 0; i < n; i++) {
     f[a[i]] += v[i];
     f[b[i]] -= v[i];
