@@ -5,6 +5,7 @@
 //! instead, see [`pollyrs_llvm_shim`]'s module `prepare`.
 
 pub mod contract;
+mod permitted;
 pub mod prospects;
 mod sums;
 mod vectors;
@@ -151,6 +152,9 @@ pub fn values(session: &Session, f: Value) -> Result<(), PluginError> {
     if session.settle_arrays(f)? {
         session.drop_stack_saves(f)?;
         session.run_passes(f, VALUES)?;
+    }
+    if permitted::mark(session, f)? {
+        sums::split(session.module(), f);
     }
     if session.split_words(f)? {
         session.run_passes(f, SIMPLIFY)?;

@@ -1,7 +1,8 @@
 //! Products that are added to something else, taken apart where the sum may be regrouped.
 //!
 //! clang writes `s += a * b` as `llvm.fmuladd(a, b, s)`: fused or not, as the target likes. With
-//! `-fassociative-math` the sum may be regrouped, but one intrinsic is no sum.
+//! `-fassociative-math`, or a pragma of the loop ([`super::permitted`]), the sum may be regrouped, but one
+//! intrinsic is no sum.
 //! `fadd contract (fmul contract a, b), s` says the same, with the other flags of the call.
 
 use inkwell::llvm_sys::{LLVMFastMathAllowContract, LLVMFastMathAllowReassoc, LLVMOpcode};
