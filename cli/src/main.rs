@@ -88,7 +88,7 @@ fn words(given: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     if let Some((_, command)) = LINKS.iter().find(|(link, _)| name.as_deref() == Some(OsStr::new(link))) {
         words.insert(1, OsString::from(*command));
     }
-    words
+    tune::in_order(words)
 }
 
 fn main() -> ExitCode {

@@ -67,7 +67,7 @@ pub fn run(args: &ProfileArgs) -> Result<u8, ProfileError> {
         (None, None) => return Ok(2),
     };
     let lines = read(&fs_err::read_to_string(path)?);
-    crate::output::tell(&table(&lines));
+    crate::output::tell(&table(&lines, interrupt::happened()));
     if let Some(output) = &args.output {
         fs_err::write(output, page::page(&lines)?)?;
         crate::output::tell(&format!("timeline: {}\n", output.display()));
@@ -127,7 +127,11 @@ fn totals(lines: &[ExecutionLine]) -> Vec<((String, String), Total)> {
     totals
 }
 
-fn table(lines: &[ExecutionLine]) -> String {
+/// `interrupted`: an execution that had begun is not among the lines.
+fn table(lines: &[ExecutionLine], interrupted: bool) -> String {
+    if lines.is_empty() && interrupted {
+        return "pollyrs: interrupted before an execution of a loop nest had ended\n".to_owned();
+    }
     if lines.is_empty() {
         return "pollyrs: no loop nest of the program was reached that could be offloaded (pollyrs report FILE tells why)\n".to_owned();
     }
@@ -229,7 +233,7 @@ mod tests {
         assert_eq!((key.0.as_str(), key.1.as_str()), ("gemm#0", "cuda"));
         assert_eq!((gemm.runs, gemm.launches, gemm.bytes_in, gemm.bytes_out), (1, 2, 3_000_000, 2_000_000));
         assert!((gemm.transfer_ms - 4.0).abs() < 1e-9);
-        let text = table(&lines);
+        let text = table(&lines, false);
         assert!(text.contains("1 × not worth a transfer\n") && !text.contains("half"), "{text}");
         // 5 MB in 4 ms; nothing was moved for the original loop.
         let rates: Vec<&str> =
@@ -256,5 +260,11 @@ mod tests {
         assert!((parts.iter().map(|p| p.1).sum::<f64>() - 6.0).abs() < 1e-9);
         assert!((parts[1].1 - 2.25).abs() < 1e-9);
         assert_eq!(stretches(&lines[2]), [(HOST, 0.5, 0)]);
+    }
+
+    #[test]
+    fn what_is_said_without_lines() {
+        assert!(table(&[], true).contains("interrupted before"));
+        assert!(table(&[], false).contains("no loop nest of the program was reached"));
     }
 }

@@ -146,10 +146,12 @@ fn warn(module: Module, options: &Options) {
     }
 }
 
-/// Whether code for `triple` runs on a CPU that has our runtime: 64-bit x86 or ARM with 64-bit pointers. A
-/// module without a triple, as tests have, is the host's.
+/// Whether code for `triple` runs where our runtime does: on 64-bit x86 or ARM with 64-bit pointers, under
+/// Linux. A module without a triple, as tests have, is the host's.
 fn is_host_triple(triple: &str) -> bool {
-    let arch = triple.split('-').next().unwrap_or_default();
+    let mut parts = triple.split('-');
+    let arch = parts.next().unwrap_or_default();
     let narrow = triple.ends_with("x32") || triple.ends_with("_ilp32");
-    triple.is_empty() || (matches!(arch, "x86_64" | "aarch64" | "arm64") && !narrow)
+    let is_host = matches!(arch, "x86_64" | "aarch64" | "arm64") && !narrow && parts.any(|p| p == "linux");
+    triple.is_empty() || is_host
 }

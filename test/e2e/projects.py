@@ -1,4 +1,4 @@
-"""The projects of test/projects, built as docs/how-to says with an installed pollyrs: Make, CMake (C, C++, Fortran), Meson, autotools, Cargo. What is not on a
+"""The projects of test/projects, built as docs/how-to says with an installed pollyrs: Make, CMake (C, C++, Fortran; Fortran alone), Meson, autotools, Cargo. What is not on a
 machine is left out."""
 
 import shutil
@@ -19,6 +19,9 @@ def ways(prefix, work):
         found["cmake"] = ([["cmake", "-S", ".", "-B", "build", f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_C_COMPILER=clang-22",
                             "-DCMAKE_CXX_COMPILER=clang++-22", "-DCMAKE_BUILD_TYPE=Release", *fortran], ["cmake", "--build", "build"]],
                           ["build/program", "build/program_cxx"] + (["build/program_fortran"] if fortran else []))
+        if fortran:
+            found["cmake-fortran"] = ([["cmake", "-S", ".", "-B", "build", f"-DCMAKE_PREFIX_PATH={prefix}", *fortran[1:], "-DCMAKE_BUILD_TYPE=Release"],
+                                       ["cmake", "--build", "build"]], ["build/program_fortran"])
     if shutil.which("meson"):
         found["meson"] = ([["meson", "setup", "build"], ["meson", "compile", "-C", "build"]], ["build/program"])
     if shutil.which("automake") and shutil.which("autoconf"):

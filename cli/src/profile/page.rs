@@ -141,7 +141,7 @@ pub fn page(lines: &[ExecutionLine]) -> serde_json::Result<String> {
 /// The table of sums.
 fn sums(lines: &[ExecutionLine]) -> String {
     if lines.is_empty() {
-        return format!("<p>{}</p>", escape(super::table(lines).trim()));
+        return format!("<p>{}</p>", escape(super::table(lines, crate::interrupt::happened()).trim()));
     }
     let totals = totals(lines);
     let all: f64 = totals.iter().map(|(_, t)| t.total_ms).sum();

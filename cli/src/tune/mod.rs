@@ -90,6 +90,10 @@ pub enum TuneError {
     Compiler(String),
     #[error("no loop nest of the program is offloaded (pollyrs report FILE tells why)")]
     NothingOffloaded,
+    #[error(
+        "no loop nest of the program is offloaded: among the words is no -O, and at -O0 nothing is; add -O3"
+    )]
+    Unoptimized,
     #[error("no loop nest ran on a device: {0}")]
     NothingRan(&'static str),
     #[error(
@@ -147,7 +151,7 @@ pub fn run(args: &TuneArgs) -> Result<u8, TuneError> {
     let plain = build::plain(words, folder)?;
     let model = build::variant(words, folder, "model", vec![])?;
     if model.told.is_empty() {
-        return Err(TuneError::NothingOffloaded);
+        return Err(if optimises(words) { TuneError::NothingOffloaded } else { TuneError::Unoptimized });
     }
     if args.build.is_some() {
         return session.build_only(output, plain, model);
@@ -158,6 +162,50 @@ pub fn run(args: &TuneArgs) -> Result<u8, TuneError> {
     let device = device_name(&search);
     let last = session.confirm(&bench, &search, &model)?;
     finish(&output, &device, &search, last.as_ref())
+}
+
+/// Whether the last word on it asks for optimisation.
+fn optimises(words: &[OsString]) -> bool {
+    let level = words.iter().rev().find(|w| w.as_encoded_bytes().starts_with(b"-O"));
+    level.is_some_and(|l| l != "-O0")
+}
+
+/// Options with a value, and without one.
+const WITH_VALUE: [&str; 8] =
+    ["--output", "--runs", "--rounds", "--jobs", "--try", "--compare", "--from", "--build"];
+const ALONE: [&str; 1] = ["--ignore-output"];
+
+/// The words of a command line with the options of `tune` first: they may stand among the compiler's, up to
+/// `--`. With `--measure`, words are the program's.
+pub fn in_order(words: Vec<OsString>) -> Vec<OsString> {
+    if words.get(1).is_none_or(|w| w != "tune") || words.iter().any(|w| is_option(w, "--measure")) {
+        return words;
+    }
+    let (mut own, mut rest) = (Vec::new(), Vec::new());
+    let mut words = words.into_iter();
+    let begin: Vec<OsString> = words.by_ref().take(2).collect();
+    while let Some(word) = words.next() {
+        if word == "--" {
+            rest.push(word);
+            rest.extend(words);
+            break;
+        }
+        if WITH_VALUE.iter().any(|o| word == *o) {
+            own.push(word);
+            own.extend(words.next());
+        } else if ALONE.iter().any(|o| word == *o) || WITH_VALUE.iter().any(|o| is_option(&word, o)) {
+            own.push(word);
+        } else {
+            rest.push(word);
+        }
+    }
+    [begin, own, rest].concat()
+}
+
+/// Whether a word is an option, with a value behind `=` or without.
+fn is_option(word: &std::ffi::OsStr, option: &str) -> bool {
+    let rest = word.as_encoded_bytes().strip_prefix(option.as_bytes());
+    rest.is_some_and(|r| r.is_empty() || r[0] == b'=')
 }
 
 /// `stencil.tune` for `src/stencil.c`.
@@ -503,6 +551,32 @@ mod tests {
         let text = table(&row(true));
         assert!(text.contains("model launches") && text.contains(" 12 ") && text.contains("3.00x"), "{text}");
         assert!(text.ends_with("7  tile=8\n"), "{text}");
+    }
+
+    #[test]
+    fn options_of_tune_stand_anywhere_before_the_programs_arguments() {
+        let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
+        let table = [
+            (
+                "pollyrs tune -O3 x.c --runs 5 -lm -- 7 --runs 2",
+                "pollyrs tune --runs 5 -O3 x.c -lm -- 7 --runs 2",
+            ),
+            (
+                "pollyrs tune -O3 --output=a.tune x.c --ignore-output",
+                "pollyrs tune --output=a.tune --ignore-output -O3 x.c",
+            ),
+            ("pollyrs tune --measure d -O3 --runs 2", "pollyrs tune --measure d -O3 --runs 2"),
+            ("pollyrs cc -O3 x.c --output x", "pollyrs cc -O3 x.c --output x"),
+            ("pollyrs", "pollyrs"),
+        ];
+        for (given, want) in table {
+            assert_eq!(in_order(words(given)), words(want), "{given}");
+        }
+        assert!(
+            optimises(&words("-O0 x.c -O3"))
+                && !optimises(&words("-O3 x.c -O0"))
+                && !optimises(&words("x.c"))
+        );
     }
 
     #[test]
