@@ -5,13 +5,29 @@
 
 /// Help on a remark of this name, with this text; `None` for names that are no refusals.
 ///
-/// `rust`: of a file of Rust, which has no flags for floating-point numbers.
-pub fn advice(name: &str, text: &str, rust: bool) -> Option<&'static str> {
-    if rust && name == "OrderedSum" {
-        return Some(
-            "Rust has no flag by which floating-point sums may run in parts: sums of several rows run side by side, and sums of integers do; or write the parts \
-             out, a sum for every 1000 elements, say, in an array, and add these up",
-        );
+/// `inside`: what is called of a library, which is the one that loops or calls. `rust`: of a file of Rust,
+/// which has no flags for floating-point numbers.
+pub fn advice(name: &str, text: &str, inside: bool, rust: bool) -> Option<&'static str> {
+    match name {
+        "OrderedSum" if rust => {
+            return Some(
+                "Rust has no flag by which floating-point sums may run in parts: sums of several rows run side by side, and sums of integers do; or write the parts \
+                 out, a sum for every 1000 elements, say, in an array, and add these up",
+            );
+        }
+        "Terminator" if rust && text.contains("handled here") => {
+            return Some(
+                "something in the loop may panic or allocate (push, format, a call that is not inlined): move it in front of the loop, and store to elements that \
+                 are there ('let mut out = vec![0.0; n]; for (o, x) in out.iter_mut().zip(x) { *o = 2.0 * x; }')",
+            );
+        }
+        "LoopBound" | "LoopExits" | "ControlFlow" if inside => {
+            return Some(
+                "the loop is one of the library's: what is called here searches, sorts, or follows a list, tree or hash table, which stays on the CPU; call it in a \
+                 loop of its own, and keep what is computed with in plain arrays with subscripts made of loop counters",
+            );
+        }
+        _ => {}
     }
     let fits = |row: &&(&str, &[&str], &str)| {
         row.0 == name && (row.1.is_empty() || row.1.iter().any(|part| text.contains(part)))
@@ -129,6 +145,29 @@ const ADVICE: &[(&str, &[&str], &str)] = &[
     ),
     (
         "Call",
+        &["of input (read)"],
+        "read all values in front of the loop, as an array ('read (u) x'), or in a loop of its own",
+    ),
+    (
+        "Call",
+        &["of Fortran's library"],
+        "what the compiler leaves to Fortran's run-time library (transfer, character functions, assignments of derived types, intrinsics over whole \
+         arrays) stays on the CPU: write it as a loop over elements, or in a loop of its own",
+    ),
+    (
+        "Call",
+        &["it changes nothing"],
+        "the device has no code of this function: write the comparison or search as a loop over elements ('equal &= a[k] == b[k]'), let the compiler see \
+         the function (same file, 'static' or 'inline'), or compute its results into an array before",
+    ),
+    (
+        "Call",
+        &["marked not to be inlined"],
+        "take 'noinline' (or 'pollyrs: off') from the function, so that it becomes a part of the loop; what changes a global variable stays a matter of order, \
+         and belongs in a loop of its own",
+    ),
+    (
+        "Call",
         &[
             "printf",
             "putc",
@@ -196,7 +235,7 @@ const ADVICE: &[(&str, &[&str], &str)] = &[
     (
         "OrderedAccess",
         &[],
-        "volatile and atomic accesses stay on the CPU: use plain variables inside the loop",
+        "volatile and atomic accesses stay on the CPU: use plain variables inside the loop (sums, and histograms of plain integers, run on the device)",
     ),
     (
         "Instruction",
@@ -230,6 +269,12 @@ const ADVICE: &[(&str, &[&str], &str)] = &[
     ("Terminator", &[], "replace 'switch' on data and computed jumps by conditions"),
     (
         "NoParallelism",
+        &["chooses the elements"],
+        "data decides which elements are read, and others may have written them: let the loop read a copy of the array, or write its results to another one \
+         ('out[i] = f(a[i + offset[i]])')",
+    ),
+    (
+        "NoParallelism",
         &[],
         "each iteration needs the one before it: independent work (several rows, several systems) around or inside would run in parallel; \
          what does not need earlier iterations belongs in a loop of its own",
@@ -243,8 +288,9 @@ const ADVICE: &[(&str, &[&str], &str)] = &[
     (
         "OrderedSum",
         &[],
-        "-fassociative-math -fno-signed-zeros (both are part of -ffast-math) let floating-point sums and products run in parts, side by \
-         side; the last bits of the result change",
+        "'#pragma clang loop vectorize(enable)' or '#pragma omp simd reduction(+:s)' (with -fopenmp-simd) in front of this loop, or -fassociative-math \
+         -fno-signed-zeros (both are part of -ffast-math) for all, let floating-point sums and products run in parts, side by side; the last bits of the \
+         result change",
     ),
     (
         "LittleWork",
@@ -313,9 +359,9 @@ mod tests {
             "Internal",
         ];
         for name in names {
-            assert!(advice(name, "", false).is_some(), "{name}");
+            assert!(advice(name, "", false, false).is_some(), "{name}");
         }
-        assert!(advice("Offloaded", "", false).is_none());
+        assert!(advice("Offloaded", "", false, false).is_none());
         assert!(ADVICE.iter().all(|row| names.contains(&row.0)));
     }
 
@@ -369,13 +415,61 @@ mod tests {
             ("Type", "values of type long double (x86_fp80) cannot be held on the device", "use double"),
             ("Type", "values of type pointer (ptr) cannot be held on the device", "subscripts"),
             (
+                "Call",
+                "not offloaded: the call of strcmp: it changes nothing, but its code is not there",
+                "loop over elements",
+            ),
+            ("Call", "not offloaded: a statement of input (read)", "in front of the loop"),
+            (
+                "Call",
+                "the call of Transfer of Fortran's library (_FortranATransfer) may have side effects",
+                "a loop over elements",
+            ),
+            ("Call", "the call of f (marked not to be inlined) may have side effects", "take 'noinline'"),
+            (
+                "NoParallelism",
+                "iterations may need a of earlier ones, where p chooses the elements",
+                "a copy of the array",
+            ),
+            ("NoParallelism", "iterations need a of earlier ones", "the one before it"),
+            (
                 "RunningTotal",
                 "each iteration uses s as it was added up so far (a prefix sum)",
                 "can't be regrouped",
             ),
         ];
         for (name, text, part) in table {
-            assert!(advice(name, text, false).is_some_and(|a| a.contains(part)), "{text}");
+            assert!(advice(name, text, false, false).is_some_and(|a| a.contains(part)), "{text}");
+        }
+    }
+
+    #[test]
+    fn advice_for_loops_of_libraries_and_in_rust() {
+        let table = [
+            ("LoopExits", "", true, false, "one of the library's"),
+            ("LoopExits", "", false, false, "first place by a minimum"),
+            (
+                "Terminator",
+                "the call of f may throw an exception that is handled here",
+                true,
+                false,
+                "-fno-exceptions",
+            ),
+            (
+                "Terminator",
+                "the call of f may throw an exception that is handled here",
+                true,
+                true,
+                "may panic",
+            ),
+            ("OrderedSum", "", false, true, "Rust has no flag"),
+            ("OrderedSum", "", false, false, "vectorize(enable)"),
+        ];
+        for (name, text, inside, rust, part) in table {
+            assert!(
+                advice(name, text, inside, rust).is_some_and(|a| a.contains(part)),
+                "{name} {inside} {rust}"
+            );
         }
     }
 }

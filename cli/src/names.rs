@@ -16,6 +16,88 @@ pub fn demangled(name: &str) -> String {
     symbol.and_then(|s| s.demangle_with_options(&options).ok()).unwrap_or_else(|| name.to_owned())
 }
 
+/// How names of functions of C++'s and Rust's libraries begin.
+const LIBRARY: [&str; 7] =
+    ["std::", "__gnu_cxx::", "__pstl::", "core::", "alloc::", "hashbrown::", "bool std::"];
+
+/// Whether a function belongs to a language's library, by its name.
+pub fn is_library(name: &str) -> bool {
+    LIBRARY.iter().any(|begin| name.trim_start_matches('<').starts_with(begin))
+}
+
+/// `std::vector::push_back` for `std::vector<double, std::allocator<double> >::push_back`, `Args::try_fold`
+/// for `<std::env::Args as Iterator>::try_fold::<...>`: what a library's function is called without what it
+/// is made for. Others as they are.
+pub fn short(name: &str) -> String {
+    if let Some(method) = of_type(name) {
+        return method;
+    }
+    if !LIBRARY.iter().any(|begin| name.starts_with(begin)) {
+        return name.to_owned();
+    }
+    let (mut out, mut depth) = (String::new(), 0u32);
+    for c in name.chars() {
+        match c {
+            // What is behind the word is the operator's name.
+            '<' | '>' if depth == 0 && out.trim_end_matches(['<', '>', '=', '-']).ends_with("operator") => {
+                out.push(c)
+            }
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            _ if depth == 0 => out.push(c),
+            _ => {}
+        }
+    }
+    out
+}
+
+/// `Type::method` of a method of Rust's library: `<core::Type<T> as core::Trait>::method::<A>`.
+fn of_type(name: &str) -> Option<String> {
+    let end = closing(name.strip_prefix('<')?)? + 1;
+    let (ty, rest) = (&name[1..end], &name[end + 1..]);
+    let ty = ty.split(" as ").next().unwrap_or(ty);
+    // Numbers, slices and the like are the library's as well.
+    let is_basic = !ty.contains("::");
+    if !is_basic && !LIBRARY.iter().any(|begin| ty.starts_with(begin)) {
+        return None;
+    }
+    let ty = without_arguments(ty);
+    let last = ty.rsplit("::").next().unwrap_or(&ty);
+    Some(format!("{last}{}", without_arguments(rest).trim_end_matches("::")))
+}
+
+/// Where the bracket that is open in front of a text is closed.
+fn closing(text: &str) -> Option<usize> {
+    let mut depth = 1u32;
+    for (at, c) in text.char_indices() {
+        match c {
+            '<' => depth += 1,
+            // (`->` of a function's type.)
+            '>' if !text[..at].ends_with('-') => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// A path without what is in angle brackets.
+fn without_arguments(path: &str) -> String {
+    let (mut out, mut rest) = (String::new(), path);
+    while let Some(at) = rest.find('<') {
+        out += &rest[..at];
+        let Some(end) = closing(&rest[at + 1..]) else { break };
+        rest = &rest[at + end + 2..];
+        // `::<A>` between two names.
+        if rest.starts_with("::") && out.ends_with("::") {
+            rest = &rest[2..];
+        }
+    }
+    out + rest
+}
+
 /// The parts of a name of flang's, which are in lower case behind a letter each: `MgridFstepPinner` is
 /// `grid::step::inner` (flang's "Bijective Internal Name Uniquing").
 fn fortran(parts: &str) -> Option<String> {
@@ -51,7 +133,7 @@ pub fn demangled_text(text: &str) -> String {
             }
             _ => (&word[..end], ""),
         };
-        out += &demangled(name);
+        out += &short(&demangled(name));
         out += number;
         rest = &word[end..];
     }
@@ -78,6 +160,32 @@ mod tests {
         ];
         for (name, want) in table {
             assert_eq!(demangled(name), want);
+        }
+    }
+
+    #[test]
+    fn names_of_libraries_are_short() {
+        let table = [
+            ("std::vector<double, std::allocator<double> >::push_back", "std::vector::push_back"),
+            ("std::for_each<int*, io(int)::$_0>", "std::for_each"),
+            ("std::map<int, std::less<int> >::operator[]", "std::map::operator[]"),
+            ("std::operator<< <std::char_traits<char> >", "std::operator<< "),
+            ("std::_List_iterator<int>::operator->", "std::_List_iterator::operator->"),
+            ("grid<double>::step", "grid<double>::step"),
+            ("<alloc::raw_vec::RawVec<i64>>::grow_one", "RawVec::grow_one"),
+            ("<char>::to_digit", "char::to_digit"),
+            (
+                "<std::env::Args as core::iter::Iterator>::try_fold::<u8, <A as B>::c::{closure#0}>",
+                "Args::try_fold",
+            ),
+            (
+                "<heat::Grid as core::ops::Index<usize>>::index",
+                "<heat::Grid as core::ops::Index<usize>>::index",
+            ),
+            ("<[f64] as core::slice::Sort>::sort_by::<F>::{closure#0}", "[f64]::sort_by::{closure#0}"),
+        ];
+        for (name, want) in table {
+            assert_eq!(short(name), want);
         }
     }
 

@@ -49,15 +49,30 @@ static DebugLoc authorsPlace(const DebugLoc &Loc) {
   return Loc;
 }
 
-// Functions that are followed from a library's function to one of the author's, and calls that are looked at
-// on the way.
-static const unsigned MaxCallers = 4;
+// The library's function that the author's code calls where `Loc` was inlined; null if there is none.
+static const DISubprogram *inlinedFromLibrary(const DebugLoc &Loc) {
+  const DILocation *Inside = nullptr;
+  for (const DILocation *L = Loc.get(); L; Inside = L, L = L->getInlinedAt())
+    if (L->getLine() && !isLibrary(*L))
+      return Inside ? Inside->getScope()->getSubprogram() : nullptr;
+  return nullptr;
+}
+
+// A place in the author's code, and the library's function that is called there, if any is.
+struct Spot {
+  DebugLoc Place;
+  const DISubprogram *Called = nullptr;
+};
+
+// Functions that are followed from a library's function to one of the author's (a parallel algorithm of C++
+// goes through ten), and calls that are looked at on the way.
+static const unsigned MaxCallers = 12;
 static const unsigned MaxCalls = 256;
 
 // Where a function of a library is called in the author's code, directly or by other functions of the
 // library; the first such place of the module.
-static DebugLoc authorsCall(const Function &F, unsigned Depth, unsigned &Left) {
-  DebugLoc Found;
+static Spot authorsCall(const Function &F, unsigned Depth, unsigned &Left) {
+  Spot Found;
   auto Earlier = [](const DILocation &A, const DILocation &B) {
     return std::make_tuple(A.getFilename(), A.getLine(), A.getColumn()) < std::make_tuple(B.getFilename(), B.getLine(), B.getColumn());
   };
@@ -66,24 +81,27 @@ static DebugLoc authorsCall(const Function &F, unsigned Depth, unsigned &Left) {
     if (!Call || Call->getCalledFunction() != &F || !Left)
       continue;
     --Left;
-    DebugLoc Place = authorsPlace(Call->getDebugLoc());
-    if (Place && isLibrary(*Place))
-      Place = Depth ? authorsCall(*Call->getFunction(), Depth - 1, Left) : DebugLoc();
-    if (Place && Place.getLine() && (!Found || Earlier(*Place, *Found)))
-      Found = Place;
+    const DISubprogram *Called = inlinedFromLibrary(Call->getDebugLoc());
+    Spot Next = {authorsPlace(Call->getDebugLoc()), Called ? Called : F.getSubprogram()};
+    if (Next.Place && isLibrary(*Next.Place))
+      Next = Depth ? authorsCall(*Call->getFunction(), Depth - 1, Left) : Spot();
+    if (Next.Place && Next.Place.getLine() && (!Found.Place || Earlier(*Next.Place, *Found.Place)))
+      Found = Next;
   }
   return Found;
 }
 
-// The place of a remark about `F` at an instruction's debug location, or about all of it.
-static DebugLoc remarkPlace(const Function &F, LLVMMetadataRef At) {
+// Of a remark about `F` at an instruction's debug location, or about all of it.
+static Spot remarkSpot(const Function &F, LLVMMetadataRef At) {
   const auto *Loc = At ? dyn_cast<DILocation>(unwrap(At)) : nullptr;
-  DebugLoc Place = Loc ? authorsPlace(DebugLoc(Loc)) : DebugLoc();
+  if (!Loc)
+    return {};
+  Spot Here = {authorsPlace(DebugLoc(Loc)), inlinedFromLibrary(DebugLoc(Loc))};
   unsigned Left = MaxCalls;
-  if (Place && isLibrary(*Place))
-    if (DebugLoc Call = authorsCall(F, MaxCallers, Left))
+  if (Here.Place && isLibrary(*Here.Place))
+    if (Spot Call = authorsCall(F, MaxCallers, Left); Call.Place)
       return Call;
-  return Place;
+  return Here;
 }
 
 bool pollyrs::sendLocation(const DebugLoc &Innermost, uint32_t *Line, uint32_t *Column, void *Ctx, prs_byte_sink Sink) {
@@ -323,8 +341,15 @@ bool prs_ends_whole_row(LLVMBasicBlockRef BB) {
 }
 
 bool prs_remark_place(LLVMValueRef FRef, LLVMMetadataRef At, uint32_t *Line, uint32_t *Column, void *Ctx, prs_byte_sink Sink) {
-  DebugLoc Place = remarkPlace(*unwrap<Function>(FRef), At);
+  DebugLoc Place = remarkSpot(*unwrap<Function>(FRef), At).Place;
   return sendLocation(Place, Line, Column, Ctx, Sink) || prs_function_location(FRef, Line, Column, Ctx, Sink);
+}
+
+bool prs_remark_library(LLVMValueRef FRef, LLVMMetadataRef At, void *Ctx, prs_byte_sink Sink) {
+  const DISubprogram *Called = remarkSpot(*unwrap<Function>(FRef), At).Called;
+  if (Called)
+    send(Sink, Ctx, Called->getLinkageName().empty() ? Called->getName() : Called->getLinkageName());
+  return Called;
 }
 
 void prs_error(LLVMContextRef Context, const uint8_t *Bytes, size_t Len) {
@@ -351,7 +376,7 @@ void prs_remark(LLVMValueRef FRef, uint32_t Kind, const uint8_t *NameBytes, size
   std::string Name(reinterpret_cast<const char *>(NameBytes), NameLen);
   StringRef Message(reinterpret_cast<const char *>(MessageBytes), MessageLen);
   DiagnosticLocation Loc;
-  if (DebugLoc Place = remarkPlace(F, At))
+  if (DebugLoc Place = remarkSpot(F, At).Place)
     Loc = DiagnosticLocation(Place);
   else if (DISubprogram *SP = F.getSubprogram())
     Loc = DiagnosticLocation(SP);

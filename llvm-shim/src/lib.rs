@@ -50,6 +50,6 @@ pub use scev::{ScevExpr, ScevKind};
 pub use session::{Session, can_extend, link_needed, move_definitions, optimize};
 pub use source::{
     RemarkKind, SourceLoc, block_location, emit_error, emit_warning, ends_whole_row, forbid_contraction,
-    function_location, location, remark, remark_place, source_name,
+    function_location, location, remark, remark_library, remark_place, source_name,
 };
 pub use version::{LiveOut, Versioned, version_region};

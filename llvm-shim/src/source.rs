@@ -74,6 +74,14 @@ pub fn remark_place(f: Value, at: Option<Place>) -> Option<SourceLoc> {
     read_location(|line, column, into, sink| sys::prs_remark_place(f, at, line, column, into, sink))
 }
 
+/// The function of a language's library in which the code of a remark is, by the name that the author's code
+/// calls at [`remark_place`]; `None` for the author's own code.
+pub fn remark_library(f: Value, at: Option<Place>) -> Option<String> {
+    let f = f.as_function();
+    let (found, name) = sys::collect_bytes(|into| sys::prs_remark_library(f, at, into, sys::push_bytes));
+    found.then_some(name)
+}
+
 /// Reports an error of the user's to the host, which fails the compilation.
 pub fn emit_error(context: Context, message: &str) {
     // SAFETY: the message is passed with its length, and copied.

@@ -438,6 +438,12 @@ unsafe extern "C" {
         into: &mut Vec<u8>,
         sink: ByteSink,
     ) -> bool;
+    pub safe fn prs_remark_library(
+        f: Function,
+        at: Option<Place>,
+        into: &mut Vec<u8>,
+        sink: ByteSink,
+    ) -> bool;
     pub fn prs_error(context: Context, message: *const u8, len: usize);
     pub safe fn prs_forbid_contraction(instruction: Value);
     pub fn prs_warning(context: Context, message: *const u8, len: usize);

@@ -8,7 +8,8 @@ use crate::device::assembler::Code as DeviceCode;
 use pollyrs_codegen_ptx::{ImageKind, blocks, host_value};
 use pollyrs_llvm_shim::ir::{Block, Value};
 use pollyrs_llvm_shim::{
-    CHECK_RETURN, Place, RemarkKind, callee, emit_warning, ends_whole_row, location, remark, remark_place,
+    CHECK_RETURN, Place, RemarkKind, callee, emit_warning, ends_whole_row, location, remark, remark_library,
+    remark_place,
 };
 use pollyrs_schedule::Placement;
 use pollyrs_scop::{Array, ArrayKind, AssumptionKind, Code, Location, RejectReason, Rejection, Scop};
@@ -279,6 +280,7 @@ fn told(
         function: f.name(),
         text: message.to_owned(),
         depth: about.depth,
+        library: remark_library(f, at),
         details: about.details,
     };
     if let Err(e) = record::append(path, &record) {

@@ -149,7 +149,7 @@ impl From<&RejectReason> for Code {
             RejectReason::Subscript { .. } => Code::Subscript,
             RejectReason::BaseChanges { .. } => Code::BaseChanges,
             RejectReason::ElementType { .. } => Code::ElementType,
-            RejectReason::Call { .. } => Code::Call,
+            RejectReason::Call { .. } | RejectReason::ElsewhereCall { .. } => Code::Call,
             RejectReason::NestedTables { .. } => Code::NestedTables,
             RejectReason::InlineAssembly => Code::InlineAssembly,
             RejectReason::OrderedAccess { .. } => Code::OrderedAccess,

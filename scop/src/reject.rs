@@ -31,6 +31,8 @@ pub enum RejectReason {
     ElementType { array: String, bytes: Option<(u32, u32)> },
     /// A call that may have side effects or that is not known.
     Call { callee: String },
+    /// A call that changes nothing, of a function whose code is elsewhere, as that of `strcmp`.
+    ElsewhereCall { callee: String },
     /// Rows are found through a table whose own place is in a table.
     NestedTables { table: Option<String> },
     /// Inline assembly.
@@ -47,8 +49,9 @@ pub enum RejectReason {
     Throw,
     /// A type that kernels cannot hold, and what has it in the source, where that is known.
     Type { ty: String, object: Option<String> },
-    /// No loop can run in parallel; the values that iterations need of earlier ones, where these are known.
-    NoParallelism { values: Vec<String> },
+    /// No loop can run in parallel; the values that iterations need of earlier ones, where these are known,
+    /// and what chooses the elements of an array among them, if data does.
+    NoParallelism { values: Vec<String>, chooser: Option<String> },
     /// The program runs through the points of a nest tile by tile, and the order counts.
     TileOrder,
     /// No loop can run in parallel unless a floating-point sum or product may be regrouped.
@@ -130,7 +133,15 @@ impl fmt::Display for RejectReason {
                 )
             }
             RejectReason::Call { callee } if callee.starts_with("_FortranAio") => {
-                f.write_str("a statement of input or output (print, write, read)")
+                f.write_str(match (callee.contains("Input"), callee.contains("Output")) {
+                    (true, false) => "a statement of input (read)",
+                    (false, true) => "a statement of output (print, write)",
+                    _ => "a statement of input or output (print, write, read)",
+                })
+            }
+            RejectReason::Call { callee } if callee.starts_with("_FortranA") => {
+                let name = callee.trim_start_matches("_FortranA");
+                write!(f, "the call of {name} of Fortran's library ({callee}) may have side effects")
             }
             RejectReason::Call { callee } => match helper(callee) {
                 Some((what, instead)) => write!(f, "{what} is the call of {callee} ({instead})"),
@@ -139,6 +150,12 @@ impl fmt::Display for RejectReason {
                 }
                 None => write!(f, "the call of {callee} may have side effects"),
             },
+            RejectReason::ElsewhereCall { callee } => {
+                write!(
+                    f,
+                    "the call of {callee}: it changes nothing, but its code is not there for the device"
+                )
+            }
             RejectReason::NestedTables { table } => {
                 let of = table.as_ref().map_or(String::new(), |t| format!(" of {t}"));
                 write!(f, "rows{of} are found through a table of tables (a pointer to pointers to pointers)")
@@ -147,6 +164,12 @@ impl fmt::Display for RejectReason {
             RejectReason::OrderedAccess { object: None } => f.write_str("a volatile or atomic access"),
             RejectReason::OrderedAccess { object: Some(o) } => {
                 write!(f, "a volatile or atomic access to {o}")
+            }
+            RejectReason::Instruction { opcode } if opcode == "extractvalue" || opcode == "insertvalue" => {
+                write!(
+                    f,
+                    "values that consist of several, such as what a call returns, cannot be on the device ({opcode})"
+                )
             }
             RejectReason::Instruction { opcode } => {
                 write!(f, "the instruction {opcode} cannot run on the device")
@@ -171,15 +194,17 @@ impl fmt::Display for RejectReason {
                     None => write!(f, "values of type {ty}{of} cannot be held on the device"),
                 }
             }
-            RejectReason::NoParallelism { values } => {
+            RejectReason::NoParallelism { values, chooser } => {
                 f.write_str("no loop can run in parallel")?;
+                let need = if chooser.is_some() { "may need" } else { "need" };
                 match &values[..] {
-                    [] => Ok(()),
-                    [one] => write!(f, ": iterations need {one} of earlier ones"),
+                    [] => return Ok(()),
+                    [one] => write!(f, ": iterations {need} {one} of earlier ones")?,
                     [first @ .., last] => {
-                        write!(f, ": iterations need {} and {last} of earlier ones", first.join(", "))
+                        write!(f, ": iterations {need} {} and {last} of earlier ones", first.join(", "))?;
                     }
                 }
+                chooser.as_ref().map_or(Ok(()), |c| write!(f, ", where {c} chooses the elements"))
             }
             RejectReason::TileOrder => f.write_str(
                 "no loop can run in parallel: what points of different tiles do depends on the tiles' order",

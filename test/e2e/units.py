@@ -102,7 +102,7 @@ def of_builds(result, work):
     (work / "b.cpp").write_text("#include <vector>\nstruct grid { std::vector<double> a, b; void scale(); };\nvoid grid::scale() {\n"
                                 "  for (unsigned long i = 0; i < a.size(); i++)\n    a[i] = 2 * b[i];\n}\n", encoding="utf-8")
     (work / "Makefile").write_text("CFLAGS = -O2\nCXXFLAGS = -O2\nall: a.o b.o\n", encoding="utf-8")
-    entries = [{"directory": str(work), "file": "a.c", "command": "cc -O2 -c a.c -o a.o"},
+    entries = [{"directory": str(work), "file": "a.c", "command": "ccache pollyrs cc -O2 -c a.c -o a.o"},
                {"directory": str(work), "file": "b.cpp", "arguments": ["c++", "-O2", "-c", "b.cpp", "-o", "b.o"]}]
     (work / "compile_commands.json").write_text(json.dumps(entries), encoding="utf-8")
     both = ["a.c: 2 loop nests, 1 offloaded", "b.cpp: 1 loop nest, 1 offloaded", "grid::scale", "2 files: 3 loop nests, 2 offloaded"]

@@ -42,6 +42,10 @@ pub struct Remark {
     /// Of a refusal: how many loops are one inside of the other; 0: not known.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub depth: u32,
+    /// Of code of a language's library: the function of it that is called at this place, as in the object
+    /// file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub library: Option<String>,
     /// Of an offloaded loop nest, where the plugin's option `remark-details` asks for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Box<Details>>,
@@ -146,6 +150,7 @@ mod tests {
             function: "_Z1fv".into(),
             text: "not offloaded: it's\tso".into(),
             depth: 2,
+            library: None,
             details: None,
         };
         let file = tempfile::NamedTempFile::new().unwrap();

@@ -220,7 +220,8 @@ fn listed(path: &Path, details: Details) -> Result<Vec<Remark>, ReportError> {
     let entries: Vec<Entry> = serde_json::from_str(&text).map_err(wrong)?;
     let compile = |entry: &Entry| {
         let words = if entry.arguments.is_empty() { words(&entry.command) } else { entry.arguments.clone() };
-        let words: Vec<OsString> = words.into_iter().skip(1).map(OsString::from).collect();
+        let compiler = words_of_compiler(&words);
+        let words: Vec<OsString> = words.into_iter().skip(compiler).map(OsString::from).collect();
         let (_, mut options) = split(&words);
         options.retain(|o| o != "-c");
         options.push(entry.file.clone().into());
@@ -233,6 +234,23 @@ fn listed(path: &Path, details: Details) -> Result<Vec<Remark>, ReportError> {
     };
     let found: Result<Vec<Vec<Remark>>, ReportError> = entries.par_iter().map(compile).collect();
     Ok(found?.concat())
+}
+
+/// How many words of a command are the compiler's name: `clang`, `pollyrs cc`, `ccache clang`.
+fn words_of_compiler(words: &[String]) -> usize {
+    let mut count = 0;
+    while let Some(word) = words.get(count) {
+        count += 1;
+        let name = Path::new(word).file_name().and_then(OsStr::to_str).unwrap_or(word);
+        match name {
+            "ccache" | "sccache" | "distcc" | "icecc" => {}
+            "pollyrs" if words.get(count).is_some_and(|w| ["cc", "c++", "fc"].contains(&w.as_str())) => {
+                return count + 1;
+            }
+            _ => return count,
+        }
+    }
+    count
 }
 
 /// The words of a command line, quoted as a shell's.
@@ -277,6 +295,22 @@ mod tests {
         ];
         for (line, want) in table {
             assert_eq!(words(line), want, "{line}");
+        }
+    }
+
+    #[test]
+    fn compilers_of_several_words() {
+        let table = [
+            ("clang-22 -c a.c", 1),
+            ("/p/bin/pollyrs cc -c a.c", 2),
+            ("pollyrs-cc -c a.c", 1),
+            ("/usr/bin/ccache /usr/bin/clang++ -c a.cpp", 2),
+            ("ccache pollyrs c++ -c a.cpp", 3),
+            ("pollyrs", 1),
+            ("", 0),
+        ];
+        for (line, want) in table {
+            assert_eq!(words_of_compiler(&words(line)), want, "{line}");
         }
     }
 

@@ -24,6 +24,7 @@ mod model;
 mod page;
 mod rust;
 mod text;
+mod tree;
 
 use clap::ValueEnum;
 use std::ffi::OsString;
@@ -103,6 +104,14 @@ pub enum ReportError {
     /// A compile_commands.json of another form.
     #[error("{}: {source}", path.display())]
     CompileCommands {
+        /// The file.
+        path: PathBuf,
+        /// What it is not.
+        source: serde_json::Error,
+    },
+    /// A file that is none of Polly's.
+    #[error("{}: {source}", path.display())]
+    Jscop {
         /// The file.
         path: PathBuf,
         /// What it is not.

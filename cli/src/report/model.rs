@@ -2,7 +2,7 @@
 
 use super::estimate;
 use crate::advice::advice;
-use crate::names::{demangled, demangled_text};
+use crate::names::{demangled, demangled_text, is_library as is_library_function, short};
 use pollyrs_tuning::remark::{Details, Remark, RemarkKind};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -10,6 +10,10 @@ use std::path::Path;
 
 /// The format of `pollyrs report --json`.
 const FORMAT: u32 = 1;
+
+/// Titles of stages that are drawn.
+pub const DEPENDENCES: &str = "dependences";
+pub const SCHEDULE: &str = "schedule";
 
 /// The code of an offloaded loop nest.
 const OFFLOADED: &str = "PRS001";
@@ -42,6 +46,10 @@ pub struct Nest {
     /// Demangled.
     pub function: String,
     pub offloaded: bool,
+    /// The function of a language's library that is called at this place, if that has the loop, or what is in
+    /// its way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inside: Option<String>,
     /// `PRS106`.
     pub code: String,
     /// What it became, or why it is refused.
@@ -57,6 +65,9 @@ pub struct Nest {
     /// What it took, by a profile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<String>,
+    /// Whether a language's library has the loop, or what is in its way.
+    #[serde(skip)]
+    pub of_library: bool,
     /// Name of the loop nest in a profile.
     #[serde(skip)]
     pub scop: String,
@@ -104,7 +115,8 @@ pub fn report(remarks: Vec<Remark>) -> Report {
         // Nothing new where loop and reason are in one line.
         let name = std::path::Path::new(&r.file).file_name().and_then(|n| n.to_str()).unwrap_or_default();
         let text = match text.rsplit_once(" (loop at ") {
-            Some((what, at)) if at.ends_with(&format!("{name}:{})", r.line)) => what,
+            // Nor does a line of a library tell anybody anything.
+            Some((what, at)) if at.ends_with(&format!("{name}:{})", r.line)) || is_library(at) => what,
             _ => text,
         };
         let estimate = match &r.details {
@@ -113,6 +125,21 @@ pub fn report(remarks: Vec<Remark>) -> Report {
             None => None,
         };
         let details = r.details.map(|d| *d).unwrap_or_default();
+        let inside = r.library.as_deref().map(|name| short(&demangled(name))).filter(|name| tells(name));
+        let is_rust = r.file.ends_with(".rs");
+        let mut text = text.to_owned();
+        if is_rust {
+            text = text.replace("may throw an exception that is handled here", "may panic");
+        }
+        if let Some(name) = inside.as_ref().filter(|_| !offloaded && TOLD.contains(&r.name.as_str())) {
+            text += &format!(" (inside of {name})");
+        }
+        let function = in_source(&r.function, &r.file);
+        let in_library = is_library_function(&function);
+        let function = match &inside {
+            Some(name) if in_library => name.clone(),
+            _ => short(&function),
+        };
         let nest = Nest {
             estimate,
             time: None,
@@ -120,10 +147,12 @@ pub fn report(remarks: Vec<Remark>) -> Report {
             stages: stages(details),
             line: r.line,
             column: r.column,
-            function: in_source(&r.function, &r.file),
+            function,
             offloaded,
-            text: text.to_owned(),
-            advice: if offloaded { None } else { advice(&r.name, &r.text, r.file.ends_with(".rs")) },
+            text,
+            advice: (!offloaded).then(|| advice(&r.name, &r.text, inside.is_some(), is_rust)).flatten(),
+            of_library: in_library || inside.is_some(),
+            inside,
             code: r.code,
             notes: Vec::new(),
         };
@@ -160,8 +189,8 @@ fn stages(d: Details) -> Vec<(&'static str, String)> {
     }
     let all = [
         ("statements and accesses", model),
-        ("dependences", d.model.dependences),
-        ("schedule", d.model.chosen),
+        (DEPENDENCES, d.model.dependences),
+        (SCHEDULE, d.model.chosen),
         ("kernels and launches", d.mapping),
         ("kernel IR", d.ir),
         ("PTX", d.ptx),
@@ -190,9 +219,7 @@ fn in_source(function: &str, file: &str) -> String {
 /// Loops inside of a library that code of one place calls are one entry: the author's own loop there, if one
 /// was looked at, or the first.
 fn folded(nests: Vec<(String, Nest)>) -> Vec<(String, Nest)> {
-    let of_library = |n: &Nest| {
-        !n.offloaded && LIBRARY.iter().any(|begin| n.function.trim_start_matches('<').starts_with(begin))
-    };
+    let of_library = |n: &Nest| !n.offloaded && n.of_library;
     let mut out: Vec<(String, Nest)> = Vec::new();
     let mut nests = nests.into_iter().peekable();
     while let Some(first) = nests.next() {
@@ -221,8 +248,33 @@ fn folded(nests: Vec<(String, Nest)>) -> Vec<(String, Nest)> {
     out
 }
 
-/// How names of functions of C++'s and Rust's libraries begin.
-const LIBRARY: [&str; 6] = ["std::", "__gnu_cxx::", "core::", "alloc::", "hashbrown::", "bool std::"];
+/// Remarks of what may be inside of a library's function: loops, calls.
+const TOLD: [&str; 5] = ["LoopBound", "LoopExits", "ControlFlow", "Call", "Terminator"];
+
+/// Functions of libraries that stand for an operator of the language: the loop around them is the author's.
+const OPERATORS: [&str; 14] = [
+    "next",
+    "into_iter",
+    "iter",
+    "index",
+    "index_mut",
+    "operator[]",
+    "operator*",
+    "operator++",
+    "operator!=",
+    "operator==",
+    "operator->",
+    "begin",
+    "end",
+    "size",
+];
+
+/// Whether it says something that a library's function is called.
+fn tells(name: &str) -> bool {
+    let last = name.rsplit("::").next().unwrap_or(name);
+    // (A map's operator searches.)
+    !OPERATORS.contains(&last) || name.starts_with("std::") && name.contains("map")
+}
 
 /// Whether a file belongs to a language's library; remarks are there only if no frame of the inlined code is
 /// the author's.
@@ -248,8 +300,33 @@ mod tests {
             function: function.into(),
             text: text.into(),
             depth: 0,
+            library: None,
             details: None,
         }
+    }
+
+    #[test]
+    fn loops_of_libraries_are_told_by_what_is_called() {
+        use RemarkKind::*;
+        let of = |name: &str, library: &str, line: u32| Remark {
+            name: name.into(),
+            library: Some(library.into()),
+            ..remark(Missed, "PRS102", "/p/a.cpp", line, "_Z5countv", "not offloaded: the loop can be left")
+        };
+        let search = "_ZNSt3mapIiiSt4lessIiESaISt4pairIKiiEEEixERS3_";
+        let report = report(vec![
+            of("LoopExits", search, 1),
+            of("LoopExits", search, 1),
+            of("LoopExits", "_ZNSt6vectorIiSaIiEEixEm", 2),
+            of("Condition", search, 3),
+        ]);
+        let nests = &report.files[0].nests;
+        let texts: Vec<_> = nests.iter().map(|n| (n.line, n.text.as_str())).collect();
+        // The same twice is one; a vector's operator is no search.
+        assert_eq!(texts[0], (1, "the loop can be left (inside of std::map::operator[])"));
+        assert_eq!(texts[1..], [(2, "the loop can be left"), (3, "the loop can be left")]);
+        assert!(nests[0].advice.is_some_and(|a| a.contains("one of the library's")));
+        assert!(nests[1].advice.is_some_and(|a| !a.contains("one of the library's")));
     }
 
     #[test]

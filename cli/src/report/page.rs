@@ -1,7 +1,8 @@
 //! A report as a page that needs no other file: the sources, with a mark in the margin at each loop nest, and
 //! what is known of it under its line. Marks open and close without a script.
 
-use super::model::{File, Nest, Report};
+use super::model::{DEPENDENCES, File, Nest, Report, SCHEDULE};
+use super::tree;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::collections::BTreeMap;
 
@@ -27,6 +28,13 @@ details summary:hover { background: var(--back); }
 .time { margin-left: 2rem; color: var(--grey); font-size: 12px; }
 .stage summary { font-size: 13px; color: var(--grey); list-style: inside disclosure-closed; } .stage[open] summary { list-style-type: disclosure-open; }
 .stage pre { max-height: 28rem; overflow: auto; font: 12px/1.4 ui-monospace, monospace; margin: .3rem 0; }
+.tree { font: 12px/1.4 ui-monospace, monospace; overflow-x: auto; margin: .3rem 0; }
+.node { border: 1px solid var(--line); border-left-width: 4px; border-radius: 4px; padding: .2rem .5rem; margin: .25rem 0 .25rem .3rem; width: max-content; min-width: 12rem; }
+.node.band { border-left-color: #3b82c4; } .node.sequence, .node.set { border-left-color: #d08a2e; } .node.filter { border-left-color: #8a63d2; }
+.node.mark { border-left-color: var(--green); } .part { color: var(--grey); padding-left: .6rem; } .part.coincident { color: var(--green); }
+.graph circle { fill: var(--back); stroke: var(--grey); } .graph text { font: 12px ui-monospace, monospace; text-anchor: middle; fill: currentColor; }
+.graph path { fill: none; stroke-width: 2; marker-end: none; } path.kind0 { stroke: #3b82c4; } path.kind1 { stroke: #d08a2e; } path.kind2 { stroke: #8a63d2; }
+span.kind0 { color: #3b82c4; } span.kind1 { color: #d08a2e; } span.kind2 { color: #8a63d2; }
 .about p, .about ul { margin: .2rem 0; } .code { color: var(--grey); font-size: 12px; } .help { margin-top: .4rem; }
 ";
 
@@ -143,7 +151,12 @@ fn about(nest: &Nest) -> Markup {
             @if let Some(time) = &nest.time { p { b { "Measured: " } (time) } }
             @if let Some(estimate) = &nest.estimate { p { b { "Estimated: " } (estimate) } }
             @for (title, text) in &nest.stages {
-                details.stage { summary { (title) } pre { (text) } }
+                details.stage {
+                    summary { (title) }
+                    @if *title == SCHEDULE { (tree::schedule(text)) }
+                    @if *title == DEPENDENCES { (tree::dependences(text)) }
+                    @if *title != SCHEDULE { pre { (text) } }
+                }
             }
         }
     }

@@ -9,8 +9,9 @@ use std::process::Command;
 /// What loads plugins is an unstable option.
 const UNSTABLE: &str = "RUSTC_BOOTSTRAP";
 
-/// Flags of rustc's: one unit holds what iterators become, and names come from debug information.
-const FLAGS: [&str; 2] = ["-g", "-Ccodegen-units=1"];
+/// Flags of rustc's: one unit holds what iterators become, names come from debug information, and small
+/// public functions of a library are compiled where they are, not in the crates that call them.
+const FLAGS: [&str; 3] = ["-g", "-Ccodegen-units=1", "-Zcross-crate-inline-threshold=never"];
 
 pub fn is_rust(source: &OsStr) -> bool {
     Path::new(source).extension().is_some_and(|e| e == "rs")

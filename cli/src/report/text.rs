@@ -62,7 +62,7 @@ fn reasons(file: &File, out: &mut String) {
         counts.entry(&nest.code).or_insert((0, &nest.text)).0 += 1;
     }
     for (code, (count, text)) in counts {
-        let text = text.split(':').next().unwrap_or(text);
+        let text = text.split(": ").next().unwrap_or(text);
         let _ = writeln!(out, "  {count} x {code} {text}");
     }
 }

@@ -9,7 +9,9 @@ pub fn reject_reason(e: schedule::ScheduleError) -> RejectReason {
     match e {
         schedule::ScheduleError::Budget(stage) => RejectReason::Budget { stage: stage.into() },
         schedule::ScheduleError::Given(why) => RejectReason::Given { why },
-        schedule::ScheduleError::NoParallelism => RejectReason::NoParallelism { values: Vec::new() },
+        schedule::ScheduleError::NoParallelism => {
+            RejectReason::NoParallelism { values: Vec::new(), chooser: None }
+        }
         e => RejectReason::Internal { stage: "scheduling".into(), message: e.to_string() },
     }
 }

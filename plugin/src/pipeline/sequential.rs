@@ -1,7 +1,9 @@
 //! Why no loop of a SCoP can run in parallel: the values that iterations of the outermost loop need of
 //! earlier ones.
 
+use pollyrs_codegen_ptx::host_value;
 use pollyrs_isl as isl;
+use pollyrs_llvm_shim::source_name;
 use pollyrs_schedule::dependences::Dependences;
 use pollyrs_scop::{ArrayKind, RejectReason, Scop};
 
@@ -21,6 +23,8 @@ pub struct Sequential {
     running: Option<String>,
     flow: Vec<(String, isl::Map)>,
     between: Vec<(String, isl::Map)>,
+    /// What chooses elements of arrays, by the arrays' names in the program.
+    choosers: Vec<(String, String)>,
 }
 
 impl Sequential {
@@ -31,6 +35,7 @@ impl Sequential {
             running: pollyrs_scop_detect::running_total(scop).ok().flatten(),
             flow: flow(scop, dependences).unwrap_or_default(),
             between: between(scop, dependences).unwrap_or_default(),
+            choosers: choosers(scop),
         }
     }
 
@@ -46,9 +51,9 @@ impl Sequential {
             }
             (RejectReason::NoParallelism { .. }, None) => {
                 let values = self.ctx.with_budget(OPERATIONS, || self.carried()).unwrap_or_default();
-                RejectReason::NoParallelism {
-                    values: if values.len() > MAX_NAMES { Vec::new() } else { values },
-                }
+                let values = if values.len() > MAX_NAMES { Vec::new() } else { values };
+                let chooser = self.choosers.iter().find(|(array, _)| values.contains(array));
+                RejectReason::NoParallelism { values, chooser: chooser.map(|(_, by)| by.clone()) }
             }
             (reason, _) => reason,
         }
@@ -71,6 +76,16 @@ impl Sequential {
         // What a statement leaves to itself says most.
         if own.is_empty() { far(&self.between) } else { Ok(own) }
     }
+}
+
+/// The arrays of which data chooses elements, and what the source calls that data.
+fn choosers(scop: &Scop) -> Vec<(String, String)> {
+    let accesses = scop.statements.iter().flat_map(|s| &s.accesses);
+    let chosen = accesses.filter_map(|a| Some((a, a.within.as_ref()?.values.first()?)));
+    let named = chosen.filter_map(|(a, by)| {
+        Some((scop.array(a.array).display.clone(), source_name(host_value(by.value))?))
+    });
+    named.filter(|(array, by)| array != by).collect()
 }
 
 /// What statements leave to others through memory, where all are in one outermost loop.

@@ -111,6 +111,9 @@ fn loses_sign(v: Value, bits: u32, depth: u32) -> bool {
 /// sign: a width in an `unsigned char`. Of what is loaded all loads count.
 fn is_read_unsigned(e: &ScevExpr) -> bool {
     let ScevKind::Unknown(v) = e.kind else { return false };
+    if !matches!(e.bits, 8 | 16) {
+        return false;
+    }
     let of = |v: Value| ir::uses(v).into_iter().map(|(user, _)| user);
     let mut same = vec![v];
     if ir::opcode(v) == Some(Op::LLVMLoad) {
@@ -118,7 +121,7 @@ fn is_read_unsigned(e: &ScevExpr) -> bool {
         same.extend(of(ir::operand(v, 0)).filter(is_load));
     }
     let extends = |op| same.iter().any(|v| of(*v).any(|user| ir::opcode(user) == Some(op)));
-    matches!(e.bits, 8 | 16) && extends(Op::LLVMZExt) && !extends(Op::LLVMSExt)
+    extends(Op::LLVMZExt) && !extends(Op::LLVMSExt)
 }
 
 /// Whether `v` is a number without so many of its lower bits as another number says.

@@ -6,6 +6,7 @@
 use crate::base::blame::type_reason;
 use crate::base::fail::Fail;
 use crate::base::ir::{self, Op, Value};
+use pollyrs_llvm_shim::ir::FUNCTION;
 use pollyrs_llvm_shim::{CHECK, CHECK_RETURN, source_name};
 use pollyrs_scop::RejectReason;
 
@@ -177,7 +178,17 @@ pub(crate) fn call_reason(call: Value) -> RejectReason {
     if ir::callee(call).is_some_and(ir::looks_at_rows) {
         return RejectReason::NestedTables { table: source_name(ir::operand(call, 0)) };
     }
+    if let Some(f) = ir::callee(call).filter(|f| !own(*f) && changes_nothing(call, *f)) {
+        // What LLVM makes of a comparison with memcmp.
+        let name = Some(ir::name(f)).filter(|n| n != "bcmp");
+        return RejectReason::ElsewhereCall { callee: name.unwrap_or_else(|| "memcmp".to_owned()) };
+    }
     let callee = match ir::callee(call).map(ir::name) {
+        Some(n)
+            if ir::callee(call).is_some_and(|f| own(f) && f.attribute(FUNCTION, "noinline").is_some()) =>
+        {
+            format!("{n} (marked not to be inlined)")
+        }
         Some(n) if is_math_function(&n) && !ir::callee(call).is_some_and(own) => {
             format!("{n} (it may set errno; compile with -fno-math-errno)")
         }
@@ -190,6 +201,41 @@ pub(crate) fn call_reason(call: Value) -> RejectReason {
         },
     };
     RejectReason::Call { callee }
+}
+
+/// Functions of the C library that compare and search memory; what they return depends on that alone.
+const SEARCHES: [&str; 22] = [
+    "bcmp",
+    "memchr",
+    "memcmp",
+    "memmem",
+    "memrchr",
+    "strcasecmp",
+    "strchr",
+    "strcmp",
+    "strcspn",
+    "strlen",
+    "strncasecmp",
+    "strncmp",
+    "strnlen",
+    "strpbrk",
+    "strrchr",
+    "strspn",
+    "strstr",
+    "wcschr",
+    "wcscmp",
+    "wcslen",
+    "wmemchr",
+    "wmemcmp",
+];
+
+/// Whether a call does nothing but compute its result from its arguments and memory: the function is known
+/// to, or is declared so (`__attribute__((pure))`).
+fn changes_nothing(call: Value, f: Value) -> bool {
+    // Two bits for each kind of memory: that it is read, and that it is written.
+    const WRITES: u64 = 0xaaaa_aaaa_aaaa_aaaa;
+    let declared = call.promise("memory").is_some_and(|effects| effects & WRITES == 0);
+    declared && call.promise("nounwind").is_some() || SEARCHES.contains(&ir::name(f).as_str())
 }
 
 /// Whether what is called comes from a table that its first argument points to, as C++ finds virtual

@@ -76,7 +76,7 @@ impl Builder<'_> {
         self.cell_accesses(&groups, &cells, &arrays, &mut drafts)?;
         if drafts.is_empty() {
             return Err(Fail::new(
-                RejectReason::NoParallelism { values: Vec::new() },
+                RejectReason::NoParallelism { values: Vec::new(), chooser: None },
                 self.given.region.entry,
             ));
         }

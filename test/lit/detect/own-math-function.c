@@ -10,4 +10,4 @@ void f(int n, double *A) {
     A[i] = erf(A[i]);
 }
 
-// CHECK: rejected Call at {{.*}}: the call of erf may have side effects ({{.*}})
+// CHECK: rejected Call at {{.*}}: the call of erf (marked not to be inlined) may have side effects ({{.*}})

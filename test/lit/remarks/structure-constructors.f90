@@ -22,7 +22,7 @@ contains
     end do
   end subroutine
 
-  ! CHECK: constructors.f90:[[#@LINE+6]]:{{.*}} not offloaded: the call of _FortranAInitialize may have side effects
+  ! CHECK: constructors.f90:[[#@LINE+6]]:{{.*}} not offloaded: the call of Initialize of Fortran's library (_FortranAInitialize) may have side effects
   subroutine marks(a, n)
     integer, intent(in) :: n
     type(marked), intent(inout) :: a(n)
