@@ -5,8 +5,8 @@
 //! `llvm.loop.vectorize.enable` in the IR, let LLVM's vectoriser regroup the reductions of their loop, which
 //! is what its own remark advises (`LoopVectorizeHints::allowReordering`).
 //!
-//! **Approach.** In the working copy, the updates of such a reduction get the flag `reassoc`: where clang would
-//! regroup, so does the device.
+//! **Approach.** In the working copy, the updates of such a reduction get the flag `reassoc`: where clang
+//! would regroup, so does the device.
 //!
 //! **Invariants.** What gets the flag is a reduction as the vectoriser has them: a PHI of the loop's header
 //! whose value comes back through sums alone, or products alone, possibly past branches and selections, and
@@ -160,7 +160,7 @@ mod tests {
             // Not without the pragma, nor where it says no.
             ("%t = fadd double %s, %x", "!\"llvm.loop.mustprogress\"", false),
             ("%t = fadd double %s, %x", "!\"llvm.loop.vectorize.enable\", i1 false", false),
-            // No reductions: of two kinds, turned around, looked at, doubled, a factor, not of the last value.
+            // No reductions: of two kinds, turned around, looked at, doubled, a factor, not the last value.
             ("%u = fadd double %s, %x\n  %t = fmul double %u, %x", on, false),
             ("%t = fsub double %x, %s", on, false),
             ("%t = fadd double %s, %x\n  store double %t, ptr %p", on, false),
