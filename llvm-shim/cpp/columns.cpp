@@ -5,9 +5,11 @@
 #include "shim.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/Support/CBindingWrapping.h"
@@ -173,9 +175,12 @@ public:
     B.SetInsertPoint(Column);
     B.SetCurrentDebugLocation(Branch->getDebugLoc());
     Value *Condition = remake(Branch->getCondition(), Inside);
+    for (StoreInst *Old : R.Stores)
+      if (isLocal(*Old))
+        load(Old, Inside);
     B.CreateCondBr(Condition, IfTrue ? Some : Next, IfTrue ? Next : Some);
     counted(Inside);
-    B.SetInsertPoint(Next);
+    storeLocals();
     auto *Back = cast<BranchInst>(Columns->getTerminator());
     for (auto &[Old, New] : Counters)
       New->addIncoming(remake(Old->getIncomingValueForBlock(Columns), Last), Next);
@@ -231,17 +236,15 @@ private:
   void counted(ValueToValueMapTy &Map) {
     BasicBlock *Header = of(R.Counted->getHeader());
     B.SetInsertPoint(Some);
-    SmallVector<std::pair<StoreInst *, Value *>, 4> Places;
     SmallDenseMap<StoreInst *, PHINode *, 4> Elements;
     for (StoreInst *Old : R.Stores) {
-      Places.push_back({Old, remake(of(Old)->getPointerOperand(), Map)});
-      auto *Load = find_if(R.Loads, [&](auto &L) { return L.second == Old; });
-      if (Load == R.Loads.end())
+      if (!isLocal(*Old))
+        load(Old, Map);
+      if (none_of(R.Loads, [&](auto &L) { return L.second == Old; }))
         continue;
-      auto *Value = B.CreateAlignedLoad(Load->first->getType(), Places.back().second, Load->first->getAlign());
-      Value->setMetadata(LLVMContext::MD_tbaa, Load->first->getMetadata(LLVMContext::MD_tbaa));
-      Elements[Old] = PHINode::Create(Value->getType(), 2, "element", Sum);
-      Elements[Old]->addIncoming(Value, Some);
+      Element &Own = Places[Old];
+      Elements[Old] = PHINode::Create(Own.Before->getType(), 2, "element", Sum);
+      Elements[Old]->addIncoming(Own.Before, Some);
     }
     SmallVector<std::pair<PHINode *, PHINode *>, 4> Counters;
     for (PHINode &PHI : Header->phis()) {
@@ -269,20 +272,51 @@ private:
       New->addIncoming(remake(Old->getIncomingValueForBlock(of(R.Counted->getLoopLatch())), Map), Sum);
     auto *Back = cast<BranchInst>(of(R.Counted->getLoopLatch())->getTerminator());
     Value *More = remake(Back->getCondition(), Map);
-    SmallVector<Value *, 4> Values;
-    for (auto &[Old, Place] : Places) {
-      Values.push_back(remake(of(Old)->getValueOperand(), Map));
-      if (PHINode *Element = Elements.lookup(Old))
-        Element->addIncoming(Values.back(), Sum);
+    for (StoreInst *Old : R.Stores) {
+      Places[Old].Behind = remake(of(Old)->getValueOperand(), Map);
+      if (PHINode *PHI = Elements.lookup(Old))
+        PHI->addIncoming(Places[Old].Behind, Sum);
     }
     bool Again = Back->getSuccessor(0) == Header;
     B.CreateCondBr(More, Again ? Sum : Store, Again ? Store : Sum);
     B.SetInsertPoint(Store);
-    for (auto [Place, New] : zip(Places, Values)) {
-      StoreInst *Last = B.CreateAlignedStore(New, Place.second, Place.first->getAlign());
-      Last->setMetadata(LLVMContext::MD_tbaa, Place.first->getMetadata(LLVMContext::MD_tbaa));
-    }
+    for (StoreInst *Old : R.Stores)
+      if (!isLocal(*Old))
+        store(*Old, Places[Old].Behind);
     B.CreateBr(Next);
+  }
+
+  // What is on the stack, and nobody else knows, may be stored in any case: then it is seen that an iteration
+  // has it for itself. Elsewhere what the program does not store may be another thread's.
+  static bool isLocal(const StoreInst &Old) {
+    auto *Variable = dyn_cast<AllocaInst>(getUnderlyingObject(Old.getPointerOperand()));
+    return Variable && !PointerMayBeCaptured(Variable, /*ReturnCaptures=*/true);
+  }
+
+  void load(StoreInst *Old, ValueToValueMapTy &Map) {
+    Value *Place = remake(of(Old)->getPointerOperand(), Map);
+    LoadInst *Before = B.CreateAlignedLoad(Old->getValueOperand()->getType(), Place, Old->getAlign());
+    Before->setMetadata(LLVMContext::MD_tbaa, Old->getMetadata(LLVMContext::MD_tbaa));
+    Places[Old] = {Place, Before, nullptr};
+  }
+
+  void store(StoreInst &Old, Value *New) {
+    StoreInst *Last = B.CreateAlignedStore(New, Places[&Old].Place, Old.getAlign());
+    Last->setMetadata(LLVMContext::MD_tbaa, Old.getMetadata(LLVMContext::MD_tbaa));
+  }
+
+  void storeLocals() {
+    B.SetInsertPoint(Next);
+    SmallVector<std::pair<StoreInst *, PHINode *>, 4> All;
+    for (StoreInst *Old : R.Stores)
+      if (isLocal(*Old)) {
+        PHINode *PHI = B.CreatePHI(Places[Old].Before->getType(), 2);
+        PHI->addIncoming(Places[Old].Before, Column);
+        PHI->addIncoming(Places[Old].Behind, Store);
+        All.push_back({Old, PHI});
+      }
+    for (auto &[Old, PHI] : All)
+      store(*Old, PHI);
   }
 
   // What an instruction of the copy is a copy of.
@@ -295,9 +329,15 @@ private:
     return Originals.lookup(New);
   }
 
+  // Where an element is, and what it is before and behind the loop that data counts.
+  struct Element {
+    Value *Place, *Before, *Behind;
+  };
+
   const CountedRows &R;
   ValueToValueMapTy &Copied;
   IRBuilder<> B;
+  SmallDenseMap<StoreInst *, Element, 4> Places;
   BasicBlock *Column, *Some, *Sum, *Store, *Next, *End;
   SmallPtrSet<BasicBlock *, 16> Blocks;
   DenseMap<const Instruction *, const Instruction *> Originals;

@@ -1,6 +1,7 @@
 //! What is looked at before an execution: tables of rows, and the ranges of subscripts that data chooses.
 
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 
 use super::residency::with_frame;
 use crate::activation::Activation;
@@ -123,23 +124,17 @@ pub extern "C" fn pollyrs_rt_wanted() -> i64 {
     i64::from(config.offload != Offload::Never && config.device != DeviceChoice::Off)
 }
 
-/// `pollyrs_rt_inspect`.
-///
-/// # Safety
-/// As the header says: `rows` and `ends` are valid; what is looked at need not be.
+/// `pollyrs_rt_inspect`. (What is looked at need not be there.)
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pollyrs_rt_inspect(
+pub extern "C" fn pollyrs_rt_inspect(
     start: *const c_void,
-    rows: *const inspect::Rows,
+    rows: &inspect::Rows,
     element_bytes: u32,
-    ends: *mut [i64; 2],
+    ends: &mut MaybeUninit<[i64; 2]>,
 ) -> i32 {
     let _errno = Errno::kept();
-    // SAFETY: the caller's promise.
-    unsafe {
-        let look = || inspections::timed(|| inspect::gathered(start, &*rows, element_bytes));
-        answer(if is_worth(start, &*rows) { look() } else { Err(error::Error::Unreadable) }, ends)
-    }
+    let look = || inspections::timed(|| inspect::gathered(start, rows, element_bytes));
+    answer(if is_worth(start, rows) { look() } else { Err(error::Error::Unreadable) }, ends)
 }
 
 /// Whether an inspection is worth its time.
@@ -149,10 +144,7 @@ fn is_worth(start: *const c_void, rows: &inspect::Rows) -> bool {
 }
 
 /// What an inspection found, for the program.
-///
-/// # Safety
-/// `ends` is valid.
-unsafe fn answer(found: error::Result<(i64, i64)>, ends: *mut [i64; 2]) -> i32 {
+fn answer(found: error::Result<(i64, i64)>, ends: &mut MaybeUninit<[i64; 2]>) -> i32 {
     let (seen, found) = match found {
         Ok((low, high)) => (1, [low, high]),
         Err(_) => {
@@ -161,8 +153,7 @@ unsafe fn answer(found: error::Result<(i64, i64)>, ends: *mut [i64; 2]) -> i32 {
             (0, [0, 0])
         }
     };
-    // SAFETY: the caller's promise.
-    unsafe { ends.write(found) };
+    ends.write(found);
     seen
 }
 
@@ -176,13 +167,11 @@ pub unsafe extern "C" fn pollyrs_rt_inspect_held(
     cache: *const c_void,
     what: u32,
     start: *const c_void,
-    rows: *const inspect::Rows,
+    rows: &inspect::Rows,
     element_bytes: u32,
-    ends: *mut [i64; 2],
+    ends: &mut MaybeUninit<[i64; 2]>,
 ) -> i32 {
     let _errno = Errno::kept();
-    // SAFETY: the caller's promise.
-    let rows = unsafe { &*rows };
     if what & INSPECT_FIRST != 0 {
         asked::begin(cache as usize);
     }
@@ -197,13 +186,13 @@ pub unsafe extern "C" fn pollyrs_rt_inspect_held(
         Ok(ends)
     };
     let mut found = (!worth).then_some(Err(error::Error::Unreadable));
-    // SAFETY: the caller's promise.
-    unsafe {
-        if let Some(part) = part.filter(|_| worth) {
+    if let Some(part) = part.filter(|_| worth) {
+        // SAFETY: the caller's promise.
+        unsafe {
             with_frame(slot, Activation::is_idle, |frame| {
                 found = Some(frame.activation().inspect(registry::config(), (part, question, mask), look));
             });
         }
-        answer(found.unwrap_or_else(look), ends)
     }
+    answer(found.unwrap_or_else(look), ends)
 }

@@ -324,6 +324,8 @@ impl<T> Search<'_, '_, T> {
         let (scops, rejections) = (self.scops.len(), self.rejections.len());
         let headed = self.child_loop(c.entry, level);
         match headed {
+            // (No part of it is modelled.)
+            Some(l) if self.an.loops()[l.0].points || self.an.loops()[l.0].grouped => {}
             Some(l) => self.body(l),
             None => self.beneath(&[c.entry], Some(c.exit), level),
         }

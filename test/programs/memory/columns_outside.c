@@ -1,10 +1,10 @@
-// Rows between loaded bounds that are added up column by column, each an inner loop: products of a sparse matrix and a dense one, means of rows of a table, two results in one loop,
+// Rows between loaded bounds that are added up column by column, each an inner loop: products of a sparse matrix and a dense one, sums of rows of a table, means of coordinates, two results in one loop,
 // maxima; and rows of which only the last one counts, which stay on the host.
 // ARGS: 200
 // ARGS: 33
 // ARGS: 0
 // OFFLOAD: yes
-// KERNELS: product bags both greatest scaled
+// KERNELS: product bags moved both greatest scaled
 #include "example.h"
 
 #define KERNEL __attribute__((noinline)) static
@@ -25,14 +25,27 @@ KERNEL void product(int n, const int *start, const int *column, const TYPE *valu
   }
 }
 
-KERNEL void bags(int n, const int *start, const int *index, const TYPE (*table)[16], TYPE (*y)[16]) {
+KERNEL void bags(int n, const int *start, const int *index, const TYPE (*table)[48], TYPE (*y)[48]) {
   for (int b = 0; b < n; ++b) {
-    TYPE sum[16] = {0};
+    TYPE sum[48] = {0};
     for (int k = start[b]; k < start[b + 1]; ++k)
-      for (int c = 0; c < 16; ++c)
+      for (int c = 0; c < 48; ++c)
         sum[c] += table[index[k]][c];
-    for (int c = 0; c < 16; ++c)
+    for (int c = 0; c < 48; ++c)
       y[b][c] = sum[c];
+  }
+}
+
+/* Coordinates. */
+KERNEL void moved(int n, const int *start, const int *neighbour, const TYPE (*x)[3], TYPE (*y)[3]) {
+  for (int i = 0; i < n; ++i) {
+    TYPE sum[3] = {0, 0, 0};
+    int count = start[i + 1] - start[i];
+    for (int k = start[i]; k < start[i + 1]; ++k)
+      for (int d = 0; d < 3; ++d)
+        sum[d] += x[neighbour[k]][d];
+    for (int d = 0; d < 3; ++d)
+      y[i][d] = count > 0 ? sum[d] / count : x[i][d];
   }
 }
 
@@ -86,6 +99,7 @@ int main(int argc, char **argv) {
 #define RUN(name, ...) name(n, __VA_ARGS__), example_print(#name, y, m)
   RUN(product, start, column, w, (void *)x, (void *)y);
   RUN(bags, start, column, (void *)x, (void *)y);
+  RUN(moved, start, column, (void *)x, (void *)y);
   RUN(both, start, column, (void *)x, (void *)y, (void *)z);
   example_print("both", z, m);
   RUN(greatest, wide, column, (void *)x, (void *)y);
