@@ -116,6 +116,7 @@ pub(crate) fn linear(problem: &Problem, offsets: &[Polynomial]) -> Result<Shape>
         subscripts,
         assumption,
         check,
+        overlapping: None,
         origin: Origin::Linear,
         likely: true,
         pinned: false,

@@ -1,6 +1,7 @@
 //! The condition of a view, and the one that is checked in its place at run time.
 
 use crate::affine::Result;
+use crate::poly::Polynomial;
 use crate::typical::UNLIKE;
 use crate::view::{Executed, View};
 use pollyrs_isl as isl;
@@ -37,6 +38,22 @@ impl Executed<'_> {
     pub fn check(&self, view: &View, assumption: &isl::Set) -> Result<isl::Set> {
         let simpler = if assumption.n_basic_set()? > MAX_CASES { self.all_fit(view)? } else { None };
         Ok(simpler.unwrap_or_else(|| assumption.clone()))
+    }
+
+    /// [`crate::Shape::overlapping`]: rows have elements, or nothing is executed.
+    pub fn overlapping(&self, view: &View, assumption: &isl::Set) -> Result<Option<isl::Set>> {
+        if view.max_pieces() != 1 || view.is_unconditional()? {
+            return Ok(None);
+        }
+        let mut rows = isl::Set::universe(self.params.clone())?;
+        for size in &view.sizes {
+            let above = size - &Polynomial::constant(1);
+            rows = rows.intersect(self.nonneg(&above, &self.params)?.params()?)?;
+        }
+        let rows = rows.gist(self.any.clone())?.union(self.any.clone().complement()?)?;
+        let rows = tidy(rows.gist(self.context.clone())?.coalesce()?)?;
+        let known = rows.clone().intersect(self.context.clone())?;
+        Ok(if known.is_subset(assumption)? { None } else { Some(rows) })
     }
 
     fn all_fit(&self, view: &View) -> Result<Option<isl::Set>> {

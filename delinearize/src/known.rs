@@ -38,6 +38,7 @@ struct Text {
     subscripts: Vec<Vec<String>>,
     assumption: String,
     check: String,
+    overlapping: Option<String>,
     origin: Origin,
     likely: bool,
     pinned: bool,
@@ -101,8 +102,9 @@ impl Text {
         }
         let function = |all: &Vec<isl::PwAff>| all.iter().map(written).collect::<Option<Vec<String>>>();
         let subscripts = shape.subscripts.iter().map(function).collect::<Option<Vec<_>>>();
-        let (Some(subscripts), Some(assumption), Some(check)) =
-            (subscripts, written(&shape.assumption), written(&shape.check))
+        let overlapping = shape.overlapping.as_ref().map(written);
+        let (Some(subscripts), Some(assumption), Some(check), false) =
+            (subscripts, written(&shape.assumption), written(&shape.check), overlapping == Some(None))
         else {
             return Ok(None);
         };
@@ -111,6 +113,7 @@ impl Text {
             subscripts,
             assumption,
             check,
+            overlapping: overlapping.flatten(),
             origin: shape.origin,
             likely: shape.likely,
             pinned: shape.pinned,
@@ -126,6 +129,7 @@ impl Text {
             subscripts: self.subscripts.iter().map(read).collect::<isl::Result<_>>()?,
             assumption: isl::Set::read(ctx, &self.assumption)?,
             check: isl::Set::read(ctx, &self.check)?,
+            overlapping: self.overlapping.map(|s| isl::Set::read(ctx, &s)).transpose()?,
             sizes: self.sizes,
             origin: self.origin,
             likely: self.likely,

@@ -94,6 +94,10 @@ pub struct Shape {
     /// What to check at run time: the assumption, or where that has many cases something without cases that
     /// implies it.
     pub check: isl::Set,
+    /// Under which condition, weaker than `check`, subscripts give the access's offset and offsets grow with
+    /// each subscript, though some may be outside of their rows: two subscript vectors may be one address
+    /// then, which does not matter to who only reads. `None`: the view has no condition, or several pieces.
+    pub overlapping: Option<isl::Set>,
     pub origin: Origin,
     /// Whether the view is right for some parameters that are alike, give or take a few: what the sizes of a
     /// matrix and the bounds of loops over it mostly are.

@@ -337,9 +337,11 @@ fn finish(run: &Executed, view: &View, origin: Origin) -> Result<Shape> {
     let sizes = std::iter::once(None).chain(view.sizes.iter().cloned().map(Some)).collect();
     let assumption = run.assumption(view)?;
     let check = run.check(view, &assumption)?;
+    let overlapping = run.overlapping(view, &assumption)?;
     let likely = run.is_likely(view)?;
     let pinned = run.is_pinned(view)?;
-    Ok(Shape { sizes, subscripts, assumption, check, origin, likely, pinned, wraps: view.wraps() })
+    let wraps = view.wraps();
+    Ok(Shape { sizes, subscripts, assumption, check, overlapping, origin, likely, pinned, wraps })
 }
 
 /// Whether a size is longer than the same without its number.

@@ -136,6 +136,8 @@ enum Which {
     Terms,
     /// Early returns, sizes between pointers, bounds of any sign
     Ends,
+    /// Rows that overlap in memory that is only read.
+    Frames,
     /// Whole programs from csmith.
     Csmith,
 }
@@ -159,6 +161,7 @@ fn main() -> std::process::ExitCode {
         Which::Workspaces => with(&arguments, &Forms(Form::Workspaces)),
         Which::Terms => with(&arguments, &Forms(Form::Terms)),
         Which::Ends => with(&arguments, &Forms(Form::Ends)),
+        Which::Frames => with(&arguments, &Forms(Form::Frames)),
         // Each is a file of its own.
         Which::Csmith => match Csmith::new() {
             Ok(csmith) => with(&Arguments { batch: 1, ..arguments }, &csmith),

@@ -159,8 +159,8 @@ pub struct Footprint {
     /// between.
     pub returned: Returned,
     /// The corners are those of a box around the elements, not elements themselves: the exact ones were too
-    /// costly. They are inside the rows (`0 <= a_d < size_d` for the inner dimensions) wherever the accesses
-    /// are, unless nothing of the range is certain.
+    /// costly, or rows overlap. They are inside the rows (`0 <= a_d < size_d` for the inner dimensions)
+    /// wherever the accesses are, unless nothing of the range is certain, or rows overlap.
     pub boxed: bool,
     /// The same of the written elements alone. Where only these are boxed, their corners may lie outside of
     /// the touched range.
@@ -196,7 +196,11 @@ pub enum Returned {
 /// The footprint of a memory array.
 pub fn footprint(scop: &Scop, deps: &Dependences, array: ArrayId) -> Result<Footprint> {
     let mut found = Err(ScheduleError::Budget("footprint"));
+    let overlaps = scop.array(array).apart.is_some();
     for (corners, part) in ATTEMPTS {
+        if overlaps && corners == Corners::Lexicographic {
+            continue;
+        }
         if matches!(&found, Err(e) if is_quota(e)) {
             let budget = crate::DEFAULT_BUDGET / part;
             found = budgeted(&scop.ctx, "footprint", budget, || compute(scop, deps, array, corners));
@@ -369,6 +373,10 @@ fn is_certain(scop: &Scop, id: ArrayId, touched: &isl::Set, known: &isl::Set) ->
     // (A store in place of a conditional one stands beside a load of the same element.)
     if accesses.all(|a| a.within.is_none() && a.kind == AccessKind::MayWrite || a.certain) {
         return Ok(true);
+    }
+    // Between two elements of rows that overlap others may lie than between their places.
+    if scop.array(id).apart.is_some() {
+        return Ok(false);
     }
     let surely =
         scop.accesses(|_, a| a.array == id && a.certain)?.range()?.intersect_params(known.clone())?;

@@ -211,6 +211,7 @@ impl Parser<'_> {
             sizes,
             kind,
             shift: None,
+            apart: None,
         });
     }
 

@@ -48,6 +48,9 @@ impl fmt::Display for Scop {
                 None => writeln!(f, " ({kind})")?,
                 Some(shift) => writeln!(f, " ({kind} at {shift})")?,
             }
+            if let Some(apart) = &a.apart {
+                writeln!(f, "    rows overlap unless {apart}")?;
+            }
         }
         for (a, b) in &self.alias_checks {
             let or_one = if self.in_place.contains(&(*a, *b)) { " or one" } else { "" };

@@ -13,6 +13,8 @@ pub enum VerifyError {
     Tuple { stmt: String, what: &'static str, expected: String },
     #[error("{stmt}: an access relation to {array} is not single-valued or not total on the domain")]
     Relation { stmt: String, array: String },
+    #[error("{0}: rows overlap, and something is written")]
+    Overlap(String),
     #[error("{0}: the size of an inner dimension is missing")]
     MissingSize(String),
     #[error("{0}: inspected values are written, or depend on what is inspected later")]
@@ -43,6 +45,13 @@ pub fn verify(scop: &Scop) -> Result<(), VerifyError> {
         let missing = a.sizes.iter().enumerate().any(|(i, s)| s.is_none() && (i > 0 || !a.is_memory()));
         if missing {
             return Err(VerifyError::MissingSize(a.name.clone()));
+        }
+    }
+    for a in scop.statements.iter().flat_map(|s| &s.accesses).filter(|a| a.kind != AccessKind::Read) {
+        for array in scop.arrays.iter().filter(|array| array.apart.is_some()) {
+            if array.same_place(scop.array(a.array))? {
+                return Err(VerifyError::Overlap(array.name.clone()));
+            }
         }
     }
     for s in &scop.statements {

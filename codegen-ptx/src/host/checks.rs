@@ -216,8 +216,8 @@ impl Gate<'_> {
     }
 }
 
-/// Whether two arrays begin at one address and have the same inner sizes, so that equal subscripts are equal
-/// elements.
+/// Whether two arrays begin at one address and have the same inner sizes, and no rows that overlap, so that
+/// equal subscripts are equal elements, and others are not.
 fn one_array(
     ir: &Ir,
     expr: &ExprEmitter<'_>,
@@ -238,6 +238,9 @@ fn one_array(
             let equal = ir.icmp(LLVMIntEQ, expr.emit_pw_aff(s)?, expr.emit_pw_aff(t)?);
             same = ir.and(same, equal);
         }
+    }
+    for apart in [&a.apart, &b.apart].into_iter().flatten() {
+        same = ir.and(same, expr.emit_set(apart)?);
     }
     Ok(same)
 }

@@ -48,6 +48,14 @@ pub(crate) struct Rows {
     pub(crate) dims: [(Value, Value); ROW_DIMS],
 }
 
+impl Rows {
+    /// These rows where they are `apart`, and else one of all `bytes`.
+    fn or_all_at_once(self, ir: &Ir, apart: Value, bytes: Value) -> Rows {
+        let once = |(count, distance)| (ir.select(apart, count, ir.int(1)), distance);
+        Rows { bytes: ir.select(apart, self.bytes, bytes), dims: self.dims.map(once) }
+    }
+}
+
 /// The addresses `[begin, end)` that a range takes, as integers. The end of an empty range is 0, so that
 /// nothing overlaps it.
 #[derive(Clone, Copy)]
@@ -157,7 +165,12 @@ pub(crate) fn memory_range(
     if let Some(corner) = f.window.as_ref().filter(|corner| corner.min.len() <= ROW_DIMS + 1) {
         range.flags |= ROWS | CHANGED;
         if range.rows.is_none() {
-            range.rows = Some(rows(ir, expr, scop, id, corner)?);
+            let mut rows = rows(ir, expr, scop, id, corner)?;
+            if let Some(apart) = &array.apart {
+                let apart = expr.emit_set(apart)?;
+                rows = rows.or_all_at_once(ir, apart, bytes);
+            }
+            range.rows = Some(rows);
         }
         if !f.reads_initial {
             // What is not written does not come back.

@@ -6,6 +6,7 @@
 
 mod choices;
 mod ends;
+mod frames;
 mod lengths;
 mod places;
 mod quotients;
@@ -46,6 +47,8 @@ pub enum Form {
     Terms,
     /// Early returns, sizes between pointers, bounds of any sign.
     Ends,
+    /// Rows that overlap in memory that is only read.
+    Frames,
 }
 
 #[derive(Clone)]
@@ -84,6 +87,7 @@ impl Forms {
             Form::Workspaces => workspaces::text(choices),
             Form::Terms => terms::text(choices),
             Form::Ends => ends::text(choices),
+            Form::Frames => frames::text(choices),
         }
     }
 
@@ -155,6 +159,7 @@ mod tests {
             Form::Lengths,
             Form::Rounded,
             Form::Ends,
+            Form::Frames,
         ] {
             let forms = Forms(form);
             let mut found = BTreeSet::new();

@@ -106,6 +106,7 @@ fn compute(scop: &Scop, mapped: &MappedScop, kernel: usize, corners: Corners) ->
             let elements = elements.intersect_params(context.clone())?.coalesce()?;
             Ok(elements.sets()?.into_iter().next())
         };
+        let corners = if scop.array(id).apart.is_some() { Corners::Box } else { corners };
         let both = |writes: bool| -> Result<Option<Option<Ends>>> {
             match (of(writes, &from)?, of(writes, &below)?) {
                 (Some(from), Some(below)) => Ok(Some(ends_of(from, below, &context, corners)?)),

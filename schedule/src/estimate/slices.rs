@@ -128,6 +128,7 @@ fn compute(scop: &Scop, mapped: &MappedScop, kernel: usize, corners: Corners) ->
         let space = space
             .clone()
             .add_named_tuple(isl::Id::new(&scop.ctx, &scop.array(id).name)?, scop.array(id).dims() as u32)?;
+        let corners = if scop.array(id).apart.is_some() { Corners::Box } else { corners };
         let mut array =
             sliced(before.map_or_else(|| isl::Set::empty(space), Ok)?, behind, &context, corners)?;
         if let Some(array) = &mut array

@@ -17,7 +17,7 @@ use pollyrs_scop::{ArrayId, Scop};
 /// whole rows.
 pub fn of(scop: &Scop, id: ArrayId, f: &Footprint) -> Result<Option<Corner>> {
     let array = scop.array(id);
-    if array.dims() < 2 || f.boxed || f.written_boxed || !f.certain {
+    if array.dims() < 2 || f.boxed && array.apart.is_none() || f.written_boxed || !f.certain {
         return Ok(None);
     }
     let known = known(scop)?;

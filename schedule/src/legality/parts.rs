@@ -4,7 +4,7 @@
 //! As for slices, each claim is looked at element by element; corners and tile maps are not used. An array of
 //! which nothing is said is taken for one of which all is touched, so a kernel that writes it has no parts.
 
-use super::slices::{executed, outside};
+use super::slices::{Side, beyond, executed, outside};
 use super::{Rule, Violation};
 use crate::estimate::parts::{Ends, Parts};
 use crate::names::Param::Border;
@@ -67,7 +67,7 @@ fn proved(scop: &Scop, mapped: &MappedScop, kernel: usize, parts: &Parts) -> Res
                 };
                 let last = isl::Set::from_pw_multi_aff(ends.last.clone())?;
                 report(outside(&set, &ends.below)?)?;
-                report(set.clone().subtract(set.lex_le_set(last)?.domain()?)?)?;
+                report(beyond(scop.array(id), &set, last, Side::Behind)?)?;
             }
             for set in touched(&from)? {
                 let Some(ends) = claim else {
@@ -76,7 +76,7 @@ fn proved(scop: &Scop, mapped: &MappedScop, kernel: usize, parts: &Parts) -> Res
                 };
                 let first = isl::Set::from_pw_multi_aff(ends.first.clone())?;
                 report(outside(&set, &ends.from)?)?;
-                report(set.clone().subtract(set.lex_ge_set(first)?.domain()?)?)?;
+                report(beyond(scop.array(id), &set, first, Side::Before)?)?;
             }
         }
     }

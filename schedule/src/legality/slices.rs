@@ -10,7 +10,7 @@ use crate::estimate::slices::Slices;
 use crate::names::Param::Border;
 use crate::{MappedKernel, MappedScop, Result, budgeted, known};
 use pollyrs_isl as isl;
-use pollyrs_scop::{ArrayId, Scop};
+use pollyrs_scop::{Array, ArrayId, Scop};
 
 /// All wrong claims; empty if the slices are proved.
 pub fn check(scop: &Scop, mapped: &MappedScop, kernel: usize, slices: &Slices) -> Result<Vec<Violation>> {
@@ -40,16 +40,43 @@ fn proved(scop: &Scop, mapped: &MappedScop, kernel: usize, slices: &Slices) -> R
         for set in touched(&below)? {
             let last = isl::Set::from_pw_multi_aff(array.last.clone())?;
             report(outside(&set, &array.used)?)?;
-            report(set.clone().subtract(set.lex_le_set(last)?.domain()?)?)?;
+            report(beyond(scop.array(ArrayId(id)), &set, last, Side::Behind)?)?;
         }
         let Some(rest) = &array.rest else { continue };
         for set in touched(&from)?.into_iter().chain(touched(&later)?) {
             let first = isl::Set::from_pw_multi_aff(rest.first.clone())?;
             report(outside(&set, &rest.left)?)?;
-            report(set.clone().subtract(set.lex_ge_set(first)?.domain()?)?)?;
+            report(beyond(scop.array(ArrayId(id)), &set, first, Side::Before)?)?;
         }
     }
     Ok(found)
+}
+
+/// On which side of an end elements are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Before,
+    Behind,
+}
+
+/// The elements of `set` that are, or in rows that overlap may be, behind the last place or before the first
+/// one: there all subscripts have to be on one side.
+pub(super) fn beyond(array: &Array, set: &isl::Set, end: isl::Set, side: Side) -> Result<isl::Set> {
+    let inside = match (&array.apart, side) {
+        (None, Side::Behind) => set.clone().lex_le_set(end)?.domain()?,
+        (None, Side::Before) => set.clone().lex_ge_set(end)?.domain()?,
+        (Some(_), _) => {
+            let names = |of: &str| -> Vec<String> { (0..array.dims()).map(|d| format!("{of}{d}")).collect() };
+            let (x, y) = (names("x"), names("y"));
+            let relation = if side == Side::Behind { "<=" } else { ">=" };
+            let each: Vec<String> = x.iter().zip(&y).map(|(x, y)| format!("{x} {relation} {y}")).collect();
+            let (name, each) = (&array.name, each.join(" and "));
+            let text = format!("{{ {name}[{}] -> {name}[{}] : {each} }}", x.join(","), y.join(","));
+            let map = isl::Map::read(set.context(), &text)?;
+            map.intersect_domain(set.clone())?.intersect_range(end)?.domain()?
+        }
+    };
+    Ok(set.clone().subtract(inside)?)
 }
 
 pub(super) fn outside(set: &isl::Set, params: &isl::Set) -> Result<isl::Set> {

@@ -44,7 +44,10 @@ pub(super) fn carry(scop: &Scop, deps: &Dependences, n: usize) -> Result<Option<
     let cell_name = fresh(&new, &format!("{}_handed", target.name));
     let kind = ArrayKind::Scalar { value: load, live_out: false };
     let (display, elem) = (target.display.clone(), target.elem);
-    let cell = push(&mut new, Array { name: cell_name.clone(), display, elem, sizes, kind, shift: None });
+    let cell = push(
+        &mut new,
+        Array { name: cell_name.clone(), display, elem, sizes, kind, shift: None, apart: None },
+    );
     let outer = |space: isl::Space| -> Result<isl::Map> {
         let all = isl::Set::universe(space)?.identity()?;
         let more = all.dim(isl::DimType::Out)? - at;

@@ -182,6 +182,7 @@ fn expand_array(
         sizes,
         kind: ArrayKind::Scalar { value, live_out: false },
         shift: None,
+        apart: None,
     };
     let expanded = push(new, expanded);
     for s in &mut new.statements {

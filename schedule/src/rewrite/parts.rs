@@ -215,7 +215,7 @@ pub(super) fn add_nan_flag(scop: &mut Scop) {
     let name = fresh(scop, "nan");
     let (display, elem) = ("the NaN flag".to_string(), ElemType::Int(32));
     let kind = ArrayKind::Fault { leaves: false };
-    push(scop, Array { name, display, elem, sizes: Vec::new(), kind, shift: None });
+    push(scop, Array { name, display, elem, sizes: Vec::new(), kind, shift: None, apart: None });
 }
 
 /// The instances of all statements.

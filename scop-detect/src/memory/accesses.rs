@@ -13,6 +13,7 @@ use crate::base::blame::type_reason;
 use crate::base::builder::Builder;
 use crate::base::fail::Fail;
 use crate::base::ir::{self, Value};
+use crate::memory::parts::Assumed;
 use crate::memory::raw::Raw;
 use isl::{DimType, Map, PwAff, Set};
 use pollyrs_delinearize::{AccessPoly, Blocked, DelinearizeError, Polynomial, Problem, Symbol};
@@ -32,6 +33,21 @@ pub(crate) struct Shaped {
     pub pinned: bool,
     /// Whether some accesses reach over the ends of rows.
     pub wraps: bool,
+    /// What may be assumed instead where nothing is written.
+    pub loose: Option<Loose>,
+    /// [`pollyrs_scop::Array::apart`].
+    pub apart: Option<Set>,
+}
+
+/// A weaker condition for a shape of memory that is only read.
+pub(crate) struct Loose {
+    /// What was assumed before the shape's own condition, and how much with it.
+    pub before: Assumed,
+    pub after: (usize, usize),
+    /// Rows have elements.
+    pub overlapping: Set,
+    /// Subscripts stay inside of rows.
+    pub apart: Set,
 }
 
 /// A shape, and its sizes as functions of the parameters.
@@ -104,7 +120,14 @@ impl Builder<'_> {
         self.full_rows(&array, raws, &shape)?;
         let subscript = RejectReason::Subscript { array: array.clone(), blocker: "its bounds".into() };
         let note = format!("subscripts of {array} stay inside its dimensions");
-        self.require(AssumptionKind::Delinearization, shape.check.params()?, first, &note, subscript)?;
+        let before = self.assumed.assumed_so_far();
+        let apart = shape.check.params()?;
+        self.require(AssumptionKind::Delinearization, apart.clone(), first, &note, subscript)?;
+        let after = (self.assumed.all.len(), self.assumed.products.len());
+        let loose = match shape.overlapping {
+            Some(set) => Some(Loose { before, after, overlapping: set.params()?, apart }),
+            None => None,
+        };
         let mut subscripts = Vec::new();
         for (r, subs) in raws.iter().zip(&shape.subscripts) {
             let back = extension(&r.place, &r.quasi)?;
@@ -118,7 +141,16 @@ impl Builder<'_> {
             }
             subscripts.push(all);
         }
-        Ok(Shaped { elem, sizes, subscripts, likely: shape.likely, pinned: shape.pinned, wraps: shape.wraps })
+        Ok(Shaped {
+            elem,
+            sizes,
+            subscripts,
+            likely: shape.likely,
+            pinned: shape.pinned,
+            wraps: shape.wraps,
+            loose,
+            apart: None,
+        })
     }
 
     /// The shape of accesses at these offsets, and its sizes.

@@ -20,6 +20,10 @@
 //! part, `ld` in `A[i * ld + ld + j]`, is in no shift, so that rows of one matrix are not taken apart;
 //! `k * ld` is.
 //!
+//! Memory that is only read may be read in rows that reach into the next ones: frames of a signal,
+//! `x[f * hop + i]` for `i < size`, overlap where `hop` is less than `size`, and nothing in the code says
+//! whether it is. That subscripts stay inside rows is no condition then ([`pollyrs_scop::Array::apart`]).
+//!
 //! **Example.** `L[next + y * (w / 2) + x] = L[at + 2 * y * w + 2 * x]` is the array `L[*][w / 2]` at
 //! `8 * next` bytes, and `L_2[*][w]` at `8 * at`.
 
@@ -34,11 +38,11 @@ use isl::PwAff;
 use pollyrs_delinearize::{Monomial, Polynomial, Symbol};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::ScevKind;
-use pollyrs_scop::{Assumption, ProductRange, RejectReason};
+use pollyrs_scop::{Assumption, AssumptionKind, ProductRange, RejectReason};
 use std::collections::BTreeSet;
 
 /// What is assumed: the set, the assumptions behind it, and ranges of products.
-type Assumed = (isl::Set, Vec<Assumption>, Vec<ProductRange>);
+pub(crate) type Assumed = (isl::Set, Vec<Assumption>, Vec<ProductRange>);
 
 /// Each pair is compared before a launch.
 const MAX_PARTS: usize = 6;
@@ -62,6 +66,34 @@ impl Builder<'_> {
     /// The arrays that the accesses of `base` are to: one, or where that has no shape that is mostly right,
     /// several; and several where elements of different widths are apart.
     pub fn arrays_of(&mut self, base: Value, raws: &[Raw]) -> Result<Vec<Part>, Fail> {
+        let mut parts = self.arrays_of_widths(base, raws)?;
+        let loads = raws.iter().all(|r| ir::opcode(r.inst) == Some(Op::LLVMLoad));
+        // (Rows of a table are apart, or packed by their length.)
+        if let ([part], [first, ..], true) = (&mut parts[..], raws, loads && !is_row(base)) {
+            self.let_rows_overlap(base, first.inst, &mut part.shaped)?;
+        }
+        Ok(parts)
+    }
+
+    /// Takes back that subscripts stay inside the rows of an array that is only read.
+    fn let_rows_overlap(&mut self, base: Value, first: Value, shaped: &mut Shaped) -> Result<(), Fail> {
+        let Some(loose) = shaped.loose.take() else { return Ok(()) };
+        if loose.after != (self.assumed.all.len(), self.assumed.products.len()) {
+            return Ok(());
+        }
+        self.assumed.restore(loose.before);
+        let array = self.name_of(base);
+        let note = format!("rows of {array} have elements");
+        let blocker = RejectReason::Subscript { array, blocker: "its bounds".into() };
+        self.require(AssumptionKind::Delinearization, loose.overlapping, first, &note, blocker)?;
+        let known = self.known()?;
+        if !known.is_subset(&loose.apart)? {
+            shaped.apart = Some(loose.apart);
+        }
+        Ok(())
+    }
+
+    fn arrays_of_widths(&mut self, base: Value, raws: &[Raw]) -> Result<Vec<Part>, Fail> {
         let widths = by_width(raws);
         if widths.len() > 1 {
             self.found.note_residues(base, raws);
@@ -463,7 +495,7 @@ impl Builder<'_> {
 }
 
 impl Assumptions {
-    fn assumed_so_far(&self) -> Assumed {
+    pub fn assumed_so_far(&self) -> Assumed {
         (self.set.clone(), self.all.clone(), self.products.clone())
     }
 

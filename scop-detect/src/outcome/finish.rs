@@ -77,6 +77,30 @@ fn tidy_statement(s: &mut Statement, space: &Space, context: &Set) -> isl::Resul
     Ok(())
 }
 
+/// Arrays over the parameters of `space`.
+fn tidy_arrays(arrays: &mut [Array], space: &Space) -> isl::Result<()> {
+    for a in arrays {
+        for f in a.sizes.iter_mut().flatten().chain(&mut a.shift) {
+            *f = tidy_value(f, space)?;
+        }
+        if let Some(apart) = &mut a.apart {
+            *apart = tidy_set(apart.clone(), space)?;
+        }
+    }
+    Ok(())
+}
+
+/// Rows that another array's condition keeps apart do not overlap.
+fn settle_overlaps(arrays: &mut [Array], known: &Set) -> isl::Result<()> {
+    for a in arrays {
+        a.apart = match a.apart.take() {
+            Some(apart) if !known.is_subset(&apart)? => Some(apart.gist(known.clone())?),
+            _ => None,
+        };
+    }
+    Ok(())
+}
+
 /// A function of the parameters.
 fn tidy_value(f: &PwAff, space: &Space) -> isl::Result<PwAff> {
     let f = tidy_function(f.clone(), space)?;
@@ -88,7 +112,7 @@ impl Builder<'_> {
         mut self,
         (name, function): (String, String),
         mut drafts: Vec<Draft>,
-        arrays: Vec<Array>,
+        mut arrays: Vec<Array>,
         appends: Vec<Append>,
         invariants: &[Value],
     ) -> Result<Scop, Fail> {
@@ -102,16 +126,14 @@ impl Builder<'_> {
         for d in &mut drafts {
             d.statement.domain = assumed_domain(d.statement.domain.clone(), &known)?;
         }
+        settle_overlaps(&mut arrays, &known)?;
         self.drop_unused(&drafts, &arrays, &mut looked, &mut rounded)?;
         let space = Space::params_named(&self.given.ctx, self.params.iter().map(|p| p.name.as_str()))?;
-        let mut arrays = arrays;
         let (known, context) = (tidy_set(known, &space)?, tidy_set(self.context.clone(), &space)?);
         for d in &mut drafts {
             tidy_statement(&mut d.statement, &space, &context)?;
         }
-        for f in arrays.iter_mut().flat_map(|a| a.sizes.iter_mut().flatten().chain(&mut a.shift)) {
-            *f = tidy_value(f, &space)?;
-        }
+        tidy_arrays(&mut arrays, &space)?;
         self.given.join_cells(&mut drafts, &mut arrays, &known);
         for d in &mut drafts {
             d.statement.reduction = crate::values::reductions::recognise(&d.statement, &arrays)?;
@@ -370,7 +392,8 @@ impl Builder<'_> {
                 used |= in_pwa(f)?;
             }
         }
-        for set in self.assumed.all.iter().map(|a| &a.set).chain(looked.iter().map(|l| &l.elements)) {
+        let assumed = self.assumed.all.iter().map(|a| &a.set).chain(looked.iter().map(|l| &l.elements));
+        for set in assumed.chain(arrays.iter().filter_map(|a| a.apart.as_ref())) {
             used |= in_set(set)?;
         }
         for a in arrays.iter().flat_map(|a| a.sizes.iter().flatten().chain(&a.shift)) {

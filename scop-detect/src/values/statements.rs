@@ -123,6 +123,7 @@ impl Builder<'_> {
                 sizes: Vec::new(),
                 kind: ArrayKind::Fault { leaves },
                 shift: None,
+                apart: None,
             });
         }
         Ok(())
@@ -337,6 +338,7 @@ impl Builder<'_> {
                 sizes: part.shaped.sizes,
                 kind: ArrayKind::Memory { base: handle(base) },
                 shift: part.shift,
+                apart: part.shaped.apart,
             });
             let own = part.accesses.into_iter().zip(part.shaped.subscripts);
             accesses.extend(own.map(|(k, subs)| (k, subs, id)));
@@ -377,7 +379,7 @@ impl Builder<'_> {
             };
             let sizes = self.cell_sizes(flow, c)?.into_iter().map(Some).collect();
             ids.push(ArrayId(arrays.len()));
-            arrays.push(Array { name, display, elem: c.elem, sizes, kind, shift: None });
+            arrays.push(Array { name, display, elem: c.elem, sizes, kind, shift: None, apart: None });
         }
         Ok(ids)
     }

@@ -75,6 +75,11 @@ pub struct Array {
     /// Of memory: the bytes from its base to the element with all subscripts zero, a function on the
     /// parameter space; `None` is 0. Several arrays in one allocation have one base and different shifts.
     pub shift: Option<isl::PwAff>,
+    /// Of memory that is only read: for which parameters, `[params] -> { : ... }`, each subscript stays
+    /// inside its row. Elsewhere rows overlap: two elements may be one place, and what comes first in the
+    /// order of subscripts need not in memory; a larger subscript is a later place all the same. `None`:
+    /// rows never overlap.
+    pub apart: Option<isl::Set>,
 }
 
 impl Array {

@@ -109,6 +109,7 @@ impl<'a> Cut<'a> {
                 sizes: sizes.to_vec(),
                 kind: ArrayKind::Scalar { value: cell.value, live_out: false },
                 shift: None,
+                apart: None,
             };
             partials.push(Partial { cell, array: push(new, array), name });
         }

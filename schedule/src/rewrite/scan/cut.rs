@@ -129,8 +129,10 @@ fn add(
         let name = fresh(new, &format!("{}_{what}", target.name));
         let kind = ArrayKind::Scalar { value: r.value, live_out: false };
         let (display, elem) = (target.display.clone(), target.elem);
-        let id =
-            push(new, Array { name: name.clone(), display, elem, sizes: sizes.clone(), kind, shift: None });
+        let id = push(
+            new,
+            Array { name: name.clone(), display, elem, sizes: sizes.clone(), kind, shift: None, apart: None },
+        );
         (id, name)
     };
     let (part, running) = (array("part"), array("start"));
