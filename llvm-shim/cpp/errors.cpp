@@ -100,17 +100,21 @@ static bool dependsOnLoad(Value &Condition, const Loop &L) {
 
 // Whether the function returns at once where the edge is taken, and something else than it does otherwise.
 static bool returnsEarly(const BasicBlock &From, const BasicBlock &To, const LoopInfo &LI) {
-  bool Tells = false;
+  bool Tells = false, Alone = true;
   const BasicBlock *Before = &From, *BB = &To;
   for (unsigned Blocks = 0; BB && Blocks != MaxErrorBlocks; ++Blocks) {
     if (LI.getLoopFor(BB) || BB->isEHPad())
       return false;
+    // What only this way stores says what went wrong: `*info = i + 1`.
+    Alone &= BB->getSinglePredecessor() == Before;
+    Tells |= Alone && any_of(*BB, [](const Instruction &I) { return isa<StoreInst>(I); });
     for (const PHINode &PHI : BB->phis()) {
-      // One number in place of another, or the place of the error in place of a number.
+      // One constant in place of another, or the place of the error in place of a number.
       const Value *Own = PHI.getIncomingValueForBlock(Before);
       auto IsOther = [&](const BasicBlock *Pred) { return Pred == Before || isa<ConstantInt>(PHI.getIncomingValueForBlock(Pred)); };
-      if (isa<ConstantInt>(Own))
-        Tells |= any_of(PHI.incoming_values(), [&](const Use &U) { return isa<ConstantInt>(U) && U != Own; });
+      auto IsConstant = [](const Value *V) { return isa<Constant>(V) && !isa<UndefValue>(V); };
+      if (IsConstant(Own))
+        Tells |= any_of(PHI.incoming_values(), [&](const Use &U) { return IsConstant(U) && U != Own; });
       else
         Tells |= PHI.getNumIncomingValues() > 1 && PHI.getType()->isIntegerTy() && all_of(PHI.blocks(), IsOther);
     }

@@ -171,7 +171,11 @@ impl Builder<'_> {
         if matches!(count, None | Some(Err(Stop::Blocker(_)))) {
             let failed = (self.assumed.set.clone(), self.assumed.all.clone(), self.assumed.products.clone());
             (self.assumed.set, self.assumed.all, self.assumed.products) = before;
-            match self.count_by_distance(exiting, l, &place) {
+            let found = match self.count_by_distance(exiting, l, &place) {
+                Ok(None) => self.by_ends(exiting, l, &place),
+                found => found,
+            };
+            match found {
                 Ok(Some(found)) => count = Some(Ok(found)),
                 Err(Stop::Isl(e)) => count = Some(Err(e.into())),
                 Ok(None) | Err(Stop::Blocker(_)) => {

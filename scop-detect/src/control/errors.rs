@@ -29,7 +29,7 @@ use crate::base::place::Place;
 use isl::{DimType, Map, PwAff, Val};
 use pollyrs_delinearize::{Polynomial, Symbol};
 use pollyrs_isl as isl;
-use pollyrs_llvm_shim::{ScevExpr, ScevKind};
+use pollyrs_llvm_shim::{LoopId, ScevExpr, ScevKind};
 use pollyrs_scop::{AssumptionKind, RejectReason};
 
 /// What a check of a subscript against a length depends on that each iteration loads.
@@ -45,13 +45,14 @@ impl Builder<'_> {
     pub fn checks(&mut self, flow: &Flow, b: Block) -> Result<(), Fail> {
         for call in ir::instructions(b).into_iter().filter(|v| is_check(*v)) {
             let place = flow.place(b, Some(call))?;
-            self.check_or_report(call, &place)?;
+            self.check_or_report(call, &place, &place.loops)?;
         }
         Ok(())
     }
 
     /// Assumes that the condition of a check holds at `place`, or lets the device report where it does not.
-    pub fn check_or_report(&mut self, call: Value, place: &Place) -> Result<(), Fail> {
+    /// `counted` are loops whose iterations the model counts, though scalar evolution may not.
+    pub fn check_or_report(&mut self, call: Value, place: &Place, counted: &[LoopId]) -> Result<(), Fail> {
         let condition = ir::operand(call, 0);
         let blocker = match self.check(condition, place) {
             Ok(()) => return Ok(()),
@@ -61,7 +62,7 @@ impl Builder<'_> {
         if self.compares_length(condition) {
             return Err(Fail::at(RejectReason::Check { blocker: ROW.to_string() }, call));
         }
-        match self.obstacle_to_reports() {
+        match self.obstacle_to_reports(counted) {
             Some(obstacle) => {
                 let obstacle = obstacle.to_string();
                 Err(Fail::at(RejectReason::CheckBeside { blocker, obstacle }, call))
@@ -76,7 +77,7 @@ impl Builder<'_> {
     /// What keeps checks that depend on data from being reported by the device. The iterations behind the one
     /// that fails run there all the same, so that nothing in the region may trap or go on without an end
     /// because of that. (That no address may depend on data is seen later.)
-    fn obstacle_to_reports(&self) -> Option<&'static str> {
+    fn obstacle_to_reports(&self, counted: &[LoopId]) -> Option<&'static str> {
         let divides = |v: &Value| {
             let division =
                 matches!(ir::opcode(*v), Some(Op::LLVMSDiv | Op::LLVMUDiv | Op::LLVMSRem | Op::LLVMURem));
@@ -85,6 +86,7 @@ impl Builder<'_> {
         let open = |b: &Block| {
             self.given.an.innermost_loop(*b).is_some_and(|l| {
                 self.given.inside(l)
+                    && !counted.contains(&l)
                     && self.given.an.backedge_taken_count(l).kind == ScevKind::CouldNotCompute
             })
         };

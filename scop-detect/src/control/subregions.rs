@@ -258,7 +258,7 @@ impl Builder<'_> {
                 if self.given.an.innermost_loop(*b) != place.loops.last().copied() {
                     return Err(Fail::at(blocker(), call));
                 }
-                self.check_or_report(call, &place)?;
+                self.check_or_report(call, &place, &[])?;
             }
         }
         Ok(())

@@ -10,11 +10,13 @@
 //!
 //! A loop with two ends, `for (; a != end && b != stop; ++a, ++b)`, may step over one of them for all that is
 //! known: each end is assumed to be a whole number of steps away, at least none, and the loop ends at the
-//! nearer one.
+//! nearer one. So it is with one end in a loop that a check may leave before: `for (; p != end; ++p)` with
+//! `if (*p < 0) return -1;`.
 
 use crate::affine::loop_ends::{Below, inverse};
 use crate::base::builder::Builder;
 use crate::base::fail::Stop;
+use crate::base::instructions::is_check;
 use crate::base::ir::{self, Block, Op, Pred, Value};
 use crate::base::place::Place;
 use isl::PwAff;
@@ -46,8 +48,8 @@ impl Builder<'_> {
     }
 
     /// For a loop that goes on as long as several comparisons hold, each of a counter or pointer that steps
-    /// by a number with what does not change.
-    fn by_ends(&mut self, exiting: Block, l: LoopId, place: &Place) -> Result<Option<PwAff>, Stop> {
+    /// by a number with what does not change; or as long as one does, and nothing ends it before.
+    pub fn by_ends(&mut self, exiting: Block, l: LoopId, place: &Place) -> Result<Option<PwAff>, Stop> {
         let (Some(test), Some(yes)) =
             (ir::branch_condition(exiting), ir::successors(exiting).first().copied())
         else {
@@ -56,7 +58,10 @@ impl Builder<'_> {
         // Otherwise the loop is left where one of them holds.
         let stays = self.given.an.loops()[l.0].blocks.contains(&yes);
         let mut ends = Vec::new();
-        if !joined(test, stays, MAX_ENDS, &mut ends) || ends.len() < 2 {
+        // Of a loop that a check may end before, nothing says that it ever meets its end.
+        let checked =
+            self.given.an.loops()[l.0].blocks.iter().flat_map(|b| ir::instructions(*b)).any(is_check);
+        if !joined(test, stays, MAX_ENDS, &mut ends) || ends.len() < 2 && !checked {
             return Ok(None);
         }
         let mut nearest: Option<PwAff> = None;
@@ -99,6 +104,8 @@ impl Builder<'_> {
         }
         match (going, left) {
             (Pred::LLVMIntNE, _) => {}
+            // It is met where it is a whole number of steps away.
+            (Pred::LLVMIntULT, true) | (Pred::LLVMIntUGT, false) if end.is_pointer => {}
             (Pred::LLVMIntSLT, true) | (Pred::LLVMIntSGT, false) if !end.is_pointer => {
                 return self.by_number(first, by, &end, false, place);
             }

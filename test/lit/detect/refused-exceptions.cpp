@@ -103,10 +103,10 @@ void static_in_loop(int n, int *A) {
 
 // CHECK: rejected Terminator at {{.*}}exceptions.cpp:[[#@LINE-6]]: the call of _Z4oncev may throw an exception that is handled here
 
-// What ends a loop over pointers is more than its count, where a check may end it before.
-void from_to(float *begin, float *end) {
-  for (float *p = begin; p != end; ++p) {
-    if (*p < 0)
+// Downwards no end is assumed to be met, where an exception may end the loop before.
+void downwards(float *begin, float *p) {
+  while (p != begin) {
+    if (*--p < 0)
       throw std::runtime_error("negative");
     *p += 1;
   }

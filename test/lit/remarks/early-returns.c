@@ -24,6 +24,60 @@ int places(int n, int m, const double *v, double *out) {
   return -1;
 }
 
+// Constants of other types, and what only the early return stores.
+// CHECK: early-returns.c:[[# @LINE + 2]]:3: remark: offloaded number: {{.*}}, where no iteration returns early
+double number(int n, const double *v, double *out) {
+  for (int i = 0; i < n; ++i) {
+    if (v[i] < 0)
+      return -1.0;
+    out[i] = v[i] / 2;
+  }
+  return 1.0;
+}
+
+// CHECK: early-returns.c:[[# @LINE + 2]]:3: remark: offloaded message: {{.*}}, where no iteration returns early
+const char *message(int n, const double *v, double *out) {
+  for (int i = 0; i < n; ++i) {
+    if (v[i] < 0)
+      return "negative";
+    out[i] = v[i] / 2;
+  }
+  return 0;
+}
+
+// CHECK: early-returns.c:[[# @LINE + 3]]:3: remark: offloaded stored: {{.*}}, where no iteration returns early
+void stored(int n, const double *restrict v, double *restrict out, int *restrict info) {
+  *info = 0;
+  for (int i = 0; i < n; ++i) {
+    if (v[i] < 0) {
+      *info = i + 1;
+      return;
+    }
+    out[i] = v[i] / 2;
+  }
+}
+
+// Between pointers, which are a whole number of elements apart, or the loop stays.
+// CHECK: early-returns.c:[[# @LINE + 2]]:3: remark: offloaded between: {{.*}}, where no iteration returns early
+int between(const double *v, const double *end, double *restrict out) {
+  for (; v != end; ++v, ++out) {
+    if (*v < 0)
+      return 0;
+    *out = *v / 2;
+  }
+  return 1;
+}
+
+// CHECK: early-returns.c:[[# @LINE + 2]]:3: remark: offloaded below: {{.*}}, where no iteration returns early
+int below(const double *v, const double *end, double *restrict out) {
+  for (; v < end; ++v, ++out) {
+    if (*v < 0)
+      return 0;
+    *out = *v / 2;
+  }
+  return 1;
+}
+
 // CHECK: early-returns.c:[[# @LINE + 3]]:{{.*}}: remark: not offloaded: the loop can be left at more than one place
 int search(int n, const double *v) {
   for (int i = 0; i < n; ++i)
