@@ -1,12 +1,11 @@
 // The gemm of Grosser et al. (ICS 2015): on variable-length arrays, and on structures that hold pointer and sizes. There nothing ties the
-// sizes of one array to those of another; where rows are shorter than what is read of them, they run into each other.
+// sizes of one array to those of another; where rows are shorter than what is read of them, they run into each other, which is no obstacle.
 // ARGS: 33 17 9
 // ARGS: 0 0 0
 // ARGS: 1 1 1
 // ARGS: 2 3 40
 // ARGS: 31 65 4
-// OFFLOAD: partial
-// FALLBACK: stay inside its dimensions
+// OFFLOAD: yes
 #include "example.h"
 
 struct matrix {
