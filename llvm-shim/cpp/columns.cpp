@@ -33,10 +33,10 @@ struct CountedRows {
   // Decides whether the loop runs at all; what comes behind it.
   BasicBlock *Guard = nullptr, *Behind = nullptr;
   // The blocks of an iteration of it.
-  SmallVector<BasicBlock *, 4> Blocks;
+  SmallVector<BasicBlock *, 4> Blocks{};
   // The stores, and the loads of what they replace.
-  SmallVector<StoreInst *, 4> Stores;
-  SmallVector<std::pair<LoadInst *, StoreInst *>, 4> Loads;
+  SmallVector<StoreInst *, 4> Stores{};
+  SmallVector<std::pair<LoadInst *, StoreInst *>, 4> Loads{};
 };
 
 // Whether a value can be computed anew from counters, in a block that `Around` comes to in each iteration.

@@ -424,7 +424,30 @@ private:
     auto Field = [&](Type *Ty, unsigned N) { return Here.CreateLoad(Ty, Here.CreateConstInBoundsGEP1_64(Word, Found, N)); };
     Start = Field(Pointer, 0), Order = Field(Pointer, 1), Second = Field(Pointer, 2);
     Low = Here.CreateFreeze(Field(Word, 3)), Places = Here.CreateFreeze(Field(Word, 4));
-    return Here.CreateICmpSGT(Places, Here.getInt64(0));
+    // (The question comes first: `forgetQuestion` follows first operands.)
+    return Here.CreateAnd(Here.CreateICmpSGT(Places, Here.getInt64(0)), sumsAreNoLists(Here, Outer, Inner, Distance));
+  }
+
+  // The version does not load what the lists had: whether no sum is stored where they are.
+  Value *sumsAreNoLists(IRBuilder<> &Here, Value *Outer, Value *Inner, Value *Distance) {
+    const DataLayout &DL = F.getDataLayout();
+    const GroupedUpdate &First = G.Updates.front();
+    auto Bytes = [&](Type *Ty) { return Here.getInt64(DL.getTypeStoreSize(Ty).getFixedValue()); };
+    auto Address = [&](const SCEV *S) { return Here.CreatePtrToInt(value(S), Word); };
+    auto Last = [&](Value *Step, Value *Times) { return Here.CreateMul(Step, Here.CreateSub(Times, Here.getInt64(1))); };
+    Value *Zero = Here.getInt64(0), *Own = Bytes(First.Operation->getType());
+    Value *From = Here.CreateAdd(Address(G.Element.First), Here.CreateMul(Scale, Low));
+    Value *To = Here.CreateAdd(Here.CreateAdd(From, Last(Scale, Places)), G.Columns ? Here.CreateMul(Columns, Own) : Own);
+    Value *Apart = Here.getTrue();
+    for (GroupedUpdate &U : G.Updates) {
+      Value *Start = Address(U.Place.First), *End = Here.CreateAdd(Start, Bytes(U.List->getType()));
+      for (Value *Reach : {Last(number(U.Place.Outer), Outer), Last(Distance, Inner)}) {
+        Start = Here.CreateAdd(Start, Here.CreateBinaryIntrinsic(Intrinsic::smin, Reach, Zero));
+        End = Here.CreateAdd(End, Here.CreateBinaryIntrinsic(Intrinsic::smax, Reach, Zero));
+      }
+      Apart = Here.CreateAnd(Apart, Here.CreateOr(Here.CreateICmpULE(To, Start), Here.CreateICmpULE(End, From)));
+    }
+    return Here.CreateFreeze(Apart);
   }
 
   PHINode *counter(BasicBlock *Header, BasicBlock *From, BasicBlock *Latch, Value *Count, BasicBlock *Exit) {

@@ -103,6 +103,7 @@ impl<'c> Fixture<'c> {
             sizes,
             kind,
             shift: None,
+            apart: None,
         });
         self.placement.push(if private { Placement::Private } else { Placement::Global });
         ArrayId(self.scop.arrays.len() - 1)

@@ -367,10 +367,13 @@ fn filled<T>(count: usize, value: impl Fn(usize) -> T) -> Result<Vec<T>> {
 mod tests {
     use super::*;
 
+    /// Low, starts, order, second.
+    type Want<'a> = (i64, &'a [i32], &'a [i32], &'a [i32]);
+
     /// Lists, how many integers an iteration has of each, and how far apart: low, starts, order, second.
     #[test]
     fn sorts_iterations_by_place() {
-        let sorted = |lists: &[&[i32]], inner: usize, want: Option<(i64, &[i32], &[i32], &[i32])>| {
+        let sorted = |lists: &[&[i32]], inner: usize, want: Option<Want<'_>>| {
             let mut addresses = [0; 4];
             for (to, list) in addresses.iter_mut().zip(lists) {
                 *to = list.as_ptr().expose_provenance();

@@ -1,5 +1,6 @@
 // Sums into elements that lists name, where the version by places must not run, or not as before: lists that change between executions, and in a time loop; integers that are all
-// different, far apart, negative, one too large, by which what is added is a sum itself; an array that is added to itself; elements that another sum of the loop needs.
+// different, far apart, negative, one too large, by which what is added is a sum itself; an array that is added to itself; elements that another sum of the loop needs; a
+// list that lies among the sums.
 // ARGS: 333
 // ARGS: 64
 // OFFLOAD: partial
@@ -37,6 +38,11 @@ KERNEL void rows(int n, long m, const int *place, const TYPE *v, TYPE *f) {
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < 5; ++j)
       f[place[i] * m + j] += v[i * 5 + j];
+}
+
+KERNEL void characters(int n, const unsigned char *place, const TYPE *v, TYPE *f) {
+  for (int i = 0; i < n; ++i)
+    f[place[i]] += v[i];
 }
 
 /* A list of its own for each test: of one that changes often nobody keeps an answer. */
@@ -96,6 +102,20 @@ int main(int argc, char **argv) {
   for (int i = 0; i < n; ++i)
     list[i] = n - i;
   rows(n, 6, list, v, f), SHOW("different rows");
-  free(f);
+  /* Lists of characters may be bytes of the sums, before them, across their ends, or behind them. */
+  TYPE *sums = example_array(1024);
+  for (int at = 0; at <= 4; ++at) {
+    static const int starts[] = {300, 200, 511, 512, 768};
+    example_fill(sums, 1024);
+    for (int i = 768; i < 1024; ++i)
+      sums[i] = 1;
+    characters(n < 256 ? n : 256, (const unsigned char *)(sums + starts[at]), v, sums + 256);
+    example_print("characters", sums, 1024);
+  }
+  unsigned char *each = malloc(64);
+  for (int i = 0; i < 64; ++i)
+    each[i] = (unsigned char)(i * 7);
+  characters(64, each, v, sums + 256), example_print("each once", sums, 1024);
+  free(each), free(sums), free(f);
   return 0;
 }
