@@ -54,6 +54,20 @@ const MAX_COEFFICIENT: i128 = 1 << 12;
 const MAX_VALUES: i64 = 16;
 const MAX_SPELLED: usize = 2;
 
+/// Whether an access touches all that lies between the least and the largest of each subscript.
+fn fills_its_box(domain: isl::Set, subscripts: &[PwAff], known: &isl::Set) -> isl::Result<bool> {
+    let mut places: Option<isl::Map> = None;
+    for subscript in subscripts {
+        let map = isl::Map::from_pw_aff(subscript.clone())?;
+        places = Some(match places {
+            Some(places) => places.flat_range_product(map)?,
+            None => map,
+        });
+    }
+    let Some(places) = places else { return Ok(true) };
+    domain.apply(places)?.gist_params(known.clone())?.coalesce()?.is_box()
+}
+
 /// An array and the accesses to it, by number.
 pub(crate) struct Part {
     pub shaped: Shaped,
@@ -70,12 +84,21 @@ impl Builder<'_> {
         let loads = raws.iter().all(|r| ir::opcode(r.inst) == Some(Op::LLVMLoad));
         // (Rows of a table are apart, or packed by their length.)
         if let ([part], [first, ..], true) = (&mut parts[..], raws, loads && !is_row(base)) {
-            self.let_rows_overlap(base, first.inst, &mut part.shaped)?;
+            let mut accesses = part.accesses.iter().zip(&part.shaped.subscripts);
+            let known = self.context.clone();
+            let fills = |(at, subs): (&usize, &Vec<PwAff>)| {
+                fills_its_box(raws[*at].place.domain.clone(), subs, &known)
+            };
+            if accesses.all(|access| matches!(fills(access), Ok(true))) {
+                self.let_rows_overlap(base, first.inst, &mut part.shaped)?;
+            }
         }
         Ok(parts)
     }
 
-    /// Takes back that subscripts stay inside the rows of an array that is only read.
+    /// Takes back that subscripts stay inside the rows of an array that is only read. What is read is taken
+    /// for all between the least and the largest of each subscript then: the last of some chunks, which is
+    /// shorter, would reach into what follows the array.
     fn let_rows_overlap(&mut self, base: Value, first: Value, shaped: &mut Shaped) -> Result<(), Fail> {
         let Some(loose) = shaped.loose.take() else { return Ok(()) };
         if loose.after != (self.assumed.all.len(), self.assumed.products.len()) {
