@@ -47,7 +47,9 @@ pub(crate) fn emit(
     let whole = || {
         ir.call(ir.void_type(), l.launch, &[l.run, launch.kernel, launch.blocks, l.scalars]);
     };
-    if !l.plan.mapped.divides {
+    // Colours are statements of their own, which the model of the host does not have.
+    let known = l.plan.scop.statements.len();
+    if !l.plan.mapped.divides || launch.plan.stencil.steps.iter().any(|step| step.stmt.0 >= known) {
         whole();
         return Ok(());
     }
