@@ -166,16 +166,58 @@ impl Pair<'_> {
             common = common.subtract(same)?;
         }
         let common = common.params()?;
-        let executed = x.clone().domain()?.params()?.intersect(y.domain()?.params()?)?;
+        let executed = x.clone().domain()?.params()?.intersect(y.clone().domain()?.params()?)?;
         // What is known of places, that they are not negative say, is no condition on them.
         if common.is_empty()? || !self.says_places(&common.clone().gist(executed.clone())?)? {
             return Ok(None);
         }
         let good = complement(common, executed)?;
-        if good.n_basic_set()? > MAX_CASES || !self.leaves_many(x.range()?, &good)? {
+        if good.n_basic_set()? > MAX_CASES
+            || self.just_touch(&good, [&x, &y])?
+            || !self.leaves_many(x.range()?, &good)?
+        {
             return Ok(None);
         }
         Ok(Some(good))
+    }
+
+    /// Whether a condition has a case in which both parts are exactly as far from each other as they are long
+    /// (and not the same part): what is known excludes larger distances then, which would be in that case.
+    /// What a rotation exchanges by pairs overlaps but for one place, in the middle, which programs treat by
+    /// itself.
+    fn just_touch(&self, good: &isl::Set, [x, y]: [&isl::Map; 2]) -> Result<bool> {
+        for case in good.clone().intersect(self.known.clone())?.coalesce()?.basic_sets()? {
+            let Some(exact) = self.exact_places(isl::Set::from_basic_set(case)?)? else { continue };
+            let exact = exact.intersect(self.known.clone())?;
+            if !exact.is_subset(good)? {
+                continue;
+            }
+            let [x, y] = [x, y].map(|m| m.clone().intersect_params(exact.clone()));
+            if !self.in_one_nest()? || !x?.is_equal(&y?)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The equations of a case, beyond what is known, that say where a part is. (That it is at every other
+    /// place is as good as that it may be at every place.)
+    fn exact_places(&self, case: isl::Set) -> Result<Option<isl::Set>> {
+        let mut exact: Option<isl::Set> = None;
+        for c in case.affine_hull()?.constraints()? {
+            let divs = c.dim(isl::DimType::Div)?;
+            if divs > 0 && c.involves_dims(isl::DimType::Div, 0, divs)? {
+                continue;
+            }
+            let equation = isl::Set::from_basic_set(isl::BasicSet::from_constraint(c)?)?;
+            if self.says_places(&equation)? && !self.known.is_subset(&equation)? {
+                exact = Some(match exact {
+                    Some(others) => others.intersect(equation)?,
+                    None => equation,
+                });
+            }
+        }
+        Ok(exact)
     }
 
     /// Whether some subscript is the same in all iterations, of each access.
@@ -290,6 +332,19 @@ mod tests {
         let text = "param n m p; context p >= 0 and n >= 1; array A n; array B m;
             for i : 0 <= i < n { for j : 0 <= j < m { S0 : A[p + i] = A[p + i], B[j]; } }";
         assert_eq!(assumed(text), None);
+        // Exchanged by pairs, backwards: `swap(A[p - 1 - i], A[n - 1 - i])`.
+        let rotated = |context: &str| {
+            let body = "S0 : A[p - 1 - i] = A[n - 1 - i]; S1 : A[n - 1 - i] = A[p - 1 - i];";
+            let text = format!("param n p; context {context}; array A n; for i : 0 <= i < p {{ {body} }}");
+            assumed(&text)
+        };
+        assert_eq!(rotated("n >= p").as_deref(), Some("2p <= n or p = n"));
+        assert_eq!(rotated("p > 0 and n <= 2 * p"), None);
+        assert_eq!(rotated("p > 0 and n <= p").as_deref(), Some("n <= 0 or p = n"));
+        // Planes: of an array of one row, different rows of the same plane would be apart, too.
+        let text =
+            "param p q m; context m >= 1; array A 4 99; for i : 1 <= i < m { S0 : A[p, i] = A[q, i - 1]; }";
+        assert_eq!(assumed(text).as_deref(), Some("q > p or q < p or (q = p and m <= 2)"));
         // Planes of a constant size.
         let text = "param p q; array A 2 99; for i : 0 <= i < 99 { S0 : A[p, i] = A[q, i], A[q, i + 1]; }";
         assert_eq!(assumed(text).as_deref(), Some("q > p or q < p"));
