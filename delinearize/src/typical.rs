@@ -143,9 +143,21 @@ impl Executed<'_> {
 
     /// The parameters for which loops have many iterations and yet no row of the view has many elements more
     /// than what is accessed in it: what holds for none of these holds only where rows are far longer than
-    /// need be.
+    /// need be. The first row is not in front of the array, if it need not be: of a Fortran array whose lower
+    /// bounds, in other variables than the loops' bounds, may be any, all of it would be.
     pub fn tight(&self, view: &View) -> Result<isl::Set> {
         let mut all = self.long(2 * UNLIKE)?.subtract(view.violations.clone())?;
+        let mut inside = all.clone();
+        for (n, pieces) in view.pieces.iter().enumerate().filter(|(n, _)| self.first[*n] == *n) {
+            for piece in pieces {
+                let front = &Polynomial::constant(-1) - &piece.subscripts[0];
+                let front = self.nonneg(&front, &self.domains[n].space()?)?;
+                inside = inside.subtract(piece.domain.clone().intersect(front)?.params()?)?;
+            }
+        }
+        if !inside.is_empty()? {
+            all = inside;
+        }
         for (k, size) in view.sizes.iter().enumerate().filter(|(_, size)| size.degree() > 0) {
             let mut reached = isl::Set::empty(self.params.clone())?;
             for (n, pieces) in view.pieces.iter().enumerate().filter(|(n, _)| self.first[*n] == *n) {

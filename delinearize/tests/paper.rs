@@ -428,6 +428,17 @@ fn rows_of_an_extent_and_one() {
         "k, j",
     );
     case.expect("e + 1", "hi < lo or e >= hi - lo", &["i0, i1"]);
+    // Lower bounds, and borders, in other variables than the loops' bounds.
+    let case = Case::new("e lo hi m from to b c", "").array(
+        "k j : 0 <= k <= m - to and 0 <= j <= hi - lo",
+        "e + 1",
+        "to - from + b + k, lo - c + b + j",
+    );
+    case.expect(
+        "e + 1",
+        "hi < lo or m < to or (lo - c + b >= 0 and hi - c + b <= e)",
+        &["to - from + b + i0, lo - c + b + i1"],
+    );
 }
 
 /// The border below a grid that has two elements more on either side, as wide as an argument says: at most
