@@ -30,6 +30,7 @@ const SOURCES: &[&str] = &[
     "loops.cpp",
     "inline.cpp",
     "kept.cpp",
+    "lasting.cpp",
     "last.cpp",
     "latest.cpp",
     "memory.cpp",

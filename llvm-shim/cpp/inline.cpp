@@ -105,6 +105,11 @@ static bool hasNest(Session &S, Function &F) {
   return any_of(LI, [](const Loop *L) { return !L->isInnermost(); });
 }
 
+// Where no loop is for the device, such functions still tell which objects are handed on.
+static constexpr uint32_t MaxWrapper = 64;
+
+static bool hasLoops(Session &S, Function &F) { return !S.FAM.getResult<LoopAnalysis>(F).empty(); }
+
 // Of a store that was inlined: the function that it was written in.
 static constexpr char OriginMark[] = "pollyrs.origin";
 
@@ -156,15 +161,17 @@ LLVMValueRef prs_origin(const LLVMBasicBlockRef *Blocks, size_t Count) {
 // Nobody but the analysis of the working copy needs to know.
 void prs_forget_origins(LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
-  unsigned Kind = F.getContext().getMDKindID(OriginMark);
-  for (Instruction &I : instructions(F))
-    I.setMetadata(Kind, nullptr);
+  for (const char *Mark : {OriginMark, pollyrs::LastingMark}) {
+    unsigned Kind = F.getContext().getMDKindID(Mark);
+    for (Instruction &I : instructions(F))
+      I.setMetadata(Kind, nullptr);
+  }
 }
 
 } // extern "C"
 
 extern "C" uint32_t prs_inline_calls_in_loops(Session *S, LLVMValueRef FRef, uint32_t MaxInstructions,
-                                              uint32_t MaxRounds, uint32_t MaxTotal) {
+                                              uint32_t MaxRounds, uint32_t MaxTotal, bool Aside) {
   Function &F = *unwrap<Function>(FRef);
   auto It = S->Clones.find(&F);
   const Function *Original = It == S->Clones.end() ? nullptr : It->second.Original;
@@ -175,17 +182,24 @@ extern "C" uint32_t prs_inline_calls_in_loops(Session *S, LLVMValueRef FRef, uin
   Origins Marks(F.getContext());
   // Callees that are larger than others leave these their part.
   uint64_t Added = 0, AddedLarge = 0;
+  auto CanInline = [&](CallBase &Call) { return canInline(*S, Call, *Call.getFunction(), Original, MaxInstructions); };
+  pollyrs::LastingCalls Lasting(*S, CanInline);
   for (uint32_t Round = 0; Round != MaxRounds; ++Round) {
     SmallVector<CallBase *, 16> Calls;
     LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
+    DenseSet<const Loop *> Hopeless = Lasting.hopeless(F);
+    bool Hopes = !Aside && any_of(LI.getLoopsInPreorder(), [&](const Loop *L) { return !Hopeless.contains(L); });
     for (BasicBlock &BB : F) {
-      bool InLoop = LI.getLoopFor(&BB);
+      const Loop *Own = LI.getLoopFor(&BB);
+      bool InLoop = Hopes && Own && !Hopeless.contains(Own);
       for (Instruction &I : BB) {
         auto *Call = dyn_cast<CallBase>(&I);
-        if (!Call || (!InLoop && !getsVariable(*Call) && !isAccessor(*Call)))
+        if (!Call || !canInline(*S, *Call, F, Original, InLoop ? MaxInstructions : MaxInstructions / 2))
           continue;
-        if (canInline(*S, *Call, F, Original, InLoop ? MaxInstructions : MaxInstructions / 2) &&
-            (InLoop || !hasNest(*S, *Call->getCalledFunction())))
+        Function &Callee = *Call->getCalledFunction();
+        bool Wanted = Hopes ? InLoop || ((getsVariable(*Call) || isAccessor(*Call)) && !hasNest(*S, Callee))
+                            : (getsVariable(*Call) || sizeOf(Callee) <= MaxWrapper) && !hasLoops(*S, Callee) && !Lasting.lasts(*Call);
+        if (Wanted)
           Calls.push_back(Call);
       }
     }

@@ -28,7 +28,7 @@ static bool followsLinks(const Loop &L) {
   return false;
 }
 
-static bool staysACall(Session &S, CallBase &Call) {
+bool pollyrs::staysACall(Session &S, CallBase &Call) {
   // The device has mathematical functions; what they do to `errno` is dealt with.
   if (isa<IntrinsicInst>(Call) || Call.getMemoryEffects().getWithoutLoc(IRMemLocation::ErrnoMem).doesNotAccessMemory())
     return false;
@@ -64,7 +64,7 @@ DenseSet<const Loop *> pollyrs::blockedLoops(Session &S, const LoopInfo &LI) {
     for (BasicBlock *BB : L->blocks())
       if (LI.getLoopFor(BB) == L && !Blocked.contains(L) && any_of(*BB, [&](Instruction &I) {
             auto *Call = dyn_cast<CallBase>(&I);
-            return Call && staysACall(S, *Call);
+            return Call && pollyrs::staysACall(S, *Call);
           }))
         Block(L);
   }
@@ -104,8 +104,7 @@ uint32_t prs_most_iterations(Session *S, LLVMBasicBlockRef HeaderRef) {
   return L ? S->FAM.getResult<ScalarEvolutionAnalysis>(*Header.getParent()).getSmallConstantMaxTripCount(L) : 0;
 }
 
-// Whether no simplification makes another function's code, a number or nothing of the call.
-bool prs_stays_a_call(Session *S, LLVMValueRef CallRef) { return staysACall(*S, *unwrap<CallBase>(CallRef)); }
+bool prs_stays_a_call(Session *S, LLVMValueRef CallRef) { return pollyrs::staysACall(*S, *unwrap<CallBase>(CallRef)); }
 
 // Whether somebody wants to know what became of loops.
 bool prs_wants_remarks(LLVMValueRef FRef) {

@@ -166,7 +166,9 @@ inline constexpr char LastOfPointsMark[] = "pollyrs.last_of_points";
 inline constexpr char ListedMark[] = "pollyrs.listed", GroupedMark[] = "pollyrs.grouped";
 // In that of one of such loops no part of which is worth a launch.
 inline constexpr char AsideMark[] = "pollyrs.aside";
-// In that of one that was a call of memcpy, memmove or memset.
+// In that of a call: what it calls whatever is inlined.
+inline constexpr char LastingMark[] = "pollyrs.lasting";
+// In that of a loop that was a call of memcpy, memmove or memset.
 inline constexpr char MovesMark[] = "pollyrs.moves";
 
 // `pollyrs_rt_rows`, which looks at tables of pointers without a fault: at single words, too.
@@ -197,6 +199,10 @@ struct Session {
   // The same of loops that go through sums place by place.
   std::vector<std::pair<llvm::WeakVH, unsigned>> Grouped;
   unsigned LastGrouped = 0;
+  // Whether all who call a function run into a call that lasts, if some arguments may be constants; and one
+  // such call. Of functions that are not rewritten yet.
+  llvm::DenseMap<std::pair<const llvm::Function *, uint64_t>, bool> Lasting;
+  llvm::DenseMap<const llvm::Function *, llvm::CallBase *> LastingCall;
   // What rewritings have done and may do, in operations of isl.
   uint64_t Work = 0, WorkLimit = UINT64_MAX;
 
@@ -218,6 +224,34 @@ struct Session {
 // Loops that no SCoP has a part in: they, or loops inside of them, call what stays a call, or follow links
 // from record to record. Rewritings leave them alone.
 llvm::DenseSet<const llvm::Loop *> blockedLoops(Session &S, const llvm::LoopInfo &LI);
+
+// Whether no simplification makes another function's code, a number or nothing of the call.
+bool staysACall(Session &S, llvm::CallBase &Call);
+
+// Calls that no inlining removes, asked before anything is inlined (lasting.cpp). `CanInline` tells whether a
+// call can be inlined at all.
+class LastingCalls {
+public:
+  LastingCalls(Session &S, llvm::function_ref<bool(llvm::CallBase &)> CanInline) : S(S), CanInline(CanInline) {}
+
+  // Loops that stay on the host whatever is inlined into them, with those around them.
+  llvm::DenseSet<const llvm::Loop *> hopeless(llvm::Function &F);
+
+  // `Arguments`: those of the function with the call that may be constants, a bit for each.
+  bool lasts(llvm::CallBase &Call, uint64_t Arguments = 0, unsigned Depth = 0);
+
+private:
+  bool mayHoldConstant(llvm::AllocaInst &A, uint64_t Arguments, unsigned Depth);
+  bool mayBeConstant(llvm::Value *V, uint64_t Arguments, unsigned Depth);
+  bool isSure(llvm::BasicBlock &BB, uint64_t Arguments);
+  bool hasLasting(llvm::Function &F, uint64_t Arguments);
+  void note(llvm::CallBase &Call);
+
+  Session &S;
+  // Callers of what is looked at.
+  unsigned Chain = 0;
+  llvm::function_ref<bool(llvm::CallBase &)> CanInline;
+};
 
 inline void send(prs_byte_sink Sink, void *Ctx, llvm::StringRef Text) {
   Sink(Ctx, reinterpret_cast<const uint8_t *>(Text.data()), Text.size());

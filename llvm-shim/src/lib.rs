@@ -45,7 +45,7 @@ pub use error::ShimError;
 pub use ir::{Place, ScevHandle};
 pub use loops::{PlainLoop, wants_remarks};
 pub use plugin::{PassEntry, RegisteredPass, host_options, register_passes};
-pub use prepare::{CHECK, CHECK_RETURN, CONDITIONAL, ERRNO, Hoisting, INVARIANT, KEPT, ROW};
+pub use prepare::{CHECK, CHECK_RETURN, CONDITIONAL, ERRNO, Hoisting, INVARIANT, KEPT, LASTING, ROW};
 pub use scev::{ScevExpr, ScevKind};
 pub use session::{Session, can_extend, link_needed, move_definitions, optimize};
 pub use source::{

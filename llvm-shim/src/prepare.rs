@@ -177,6 +177,10 @@ pub const ERRNO: &str = "pollyrs-errno";
 /// for.
 pub const ROW: &str = "pollyrs.row";
 
+/// Metadata of a call that is not inlined since it leads to one that can't be, with the name of what that
+/// calls; or with no name, since its loop goes from record to record.
+pub const LASTING: &str = "pollyrs.lasting";
+
 /// Metadata on `select true, before, load`: a load and what its place held before the loop, which the model
 /// takes it for.
 pub const INVARIANT: &str = "pollyrs.invariant";

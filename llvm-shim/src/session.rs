@@ -114,8 +114,8 @@ impl Session {
     }
 
     /// Inlines direct calls inside loops, at most `max_rounds` deep, to callees of at most `max_instructions`
-    /// that are defined here and not replaceable, noinline, optnone, directly recursive or variadic. Returns
-    /// how many.
+    /// that are defined here and not replaceable, noinline, optnone, directly recursive or variadic; but not
+    /// into loops that keep a call whatever is inlined. Returns how many.
     pub fn inline_calls_in_loops(
         &self,
         f: Value,
@@ -124,7 +124,20 @@ impl Session {
     ) -> Result<u32, ShimError> {
         let f = self.require_idle(f)?;
         let total = max_instructions.saturating_mul(INLINE_GROWTH);
-        Ok(sys::prs_inline_calls_in_loops(self.raw(), f, max_instructions, max_rounds, total))
+        Ok(sys::prs_inline_calls_in_loops(self.raw(), f, max_instructions, max_rounds, total, false))
+    }
+
+    /// The same for a function none of whose loops is looked at: only small functions without loops are
+    /// inlined, and those that fill variables.
+    pub fn inline_calls_aside(
+        &self,
+        f: Value,
+        max_instructions: u32,
+        max_rounds: u32,
+    ) -> Result<u32, ShimError> {
+        let f = self.require_idle(f)?;
+        let total = max_instructions.saturating_mul(INLINE_GROWTH);
+        Ok(sys::prs_inline_calls_in_loops(self.raw(), f, max_instructions, max_rounds, total, true))
     }
 
     /// The function that all stores of some blocks of a working copy were inlined from. `None`: there are

@@ -192,6 +192,7 @@ unsafe extern "C" {
         max_instructions: u32,
         max_rounds: u32,
         max_total: u32,
+        aside: bool,
     ) -> u32;
     pub safe fn prs_lower_switches(s: &RawSession, f: Function, max_cases: u32) -> bool;
     pub safe fn prs_expand_memory_intrinsics(s: &RawSession, f: Function) -> bool;

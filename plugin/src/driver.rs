@@ -19,7 +19,7 @@ use crate::base::trace;
 use crate::commit;
 use crate::compiled::Compiled;
 use crate::device::assembler::Assembler;
-use crate::ir::callgraph::{callees_first, carriers, has_callers, is_called};
+use crate::ir::callgraph::{callees_first, calls, carriers, has_callers, is_called};
 use crate::ir::{self, functions, is_copy_from_elsewhere};
 use crate::pipeline::is_quota;
 use crate::prepare;
@@ -32,9 +32,9 @@ use crate::search::{Known, Wish, search};
 use crate::switches::{Switch, Switches, has_loop_that_is_on};
 use pollyrs_codegen_ptx::CodegenError;
 use pollyrs_llvm_shim::ir::{FUNCTION, Module, Value};
-use pollyrs_llvm_shim::{Analyses, Session, ShimError, wants_remarks};
+use pollyrs_llvm_shim::{Analyses, Session, ShimError, callee, wants_remarks};
 use pollyrs_scop::{Rejection, Scop};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Calls of calls are inlined this deep; C++ iterators over containers need three, an element of an array
 /// behind `std::unique_ptr` seven.
@@ -65,6 +65,7 @@ fn run_listening(module: Module, stage: Stage, options: &Options) -> Result<Done
     // All copies are made, and calls inlined into them, before any function is rewritten: what is inlined is
     // the original.
     let mut copies = Vec::new();
+    let mut plain = BTreeMap::new();
     let carriers = carriers(session, module, options.hold);
     for f in functions(module) {
         if !wanted(f, options) {
@@ -89,8 +90,12 @@ fn run_listening(module: Module, stage: Stage, options: &Options) -> Result<Done
             match session.clone_function(f) {
                 Ok(clone) => {
                     session.limit_work(budget::inlining(options, ir::size(clone)));
-                    session.inline_calls_in_loops(clone, options.max_inline, MAX_INLINE_ROUNDS)?;
+                    inline(session, options, clone)?;
                     copies.push((f, clone));
+                    let may_lend = |of: Value| calls(of).filter_map(callee).any(|c| carriers.contains(&c));
+                    if options.hold && (may_lend(f) || may_lend(clone)) {
+                        plain.insert(f, plain_copy(session, options, f)?);
+                    }
                 }
                 // What belongs to another module is reported there.
                 Err(_) if is_copy_from_elsewhere(f) => {}
@@ -118,7 +123,7 @@ fn run_listening(module: Module, stage: Stage, options: &Options) -> Result<Done
     let mut searched = VecDeque::new();
     for (n, (f, clone)) in callees_first(&copies).into_iter().enumerate() {
         run.budgets.begin_function(ir::size(clone), copies.len() - n - 1);
-        searched.push_back(Searched { f, clone, result: search_function(&run, f, clone) });
+        searched.push_back(look_at(&run, f, clone, plain.remove(&f)));
         if searched.len() > AHEAD {
             changed |= searched.pop_front().map_or(Ok(false), |first| commit_function(&run, first))?;
         }
@@ -158,9 +163,31 @@ pub fn say_unoptimized(module: Module, options: &Options) -> Result<(), PluginEr
     Ok(())
 }
 
+/// Calls in loops become code, and what that calls through pointers to functions which are known then.
+fn inline(session: &Session, options: &Options, clone: Value) -> Result<(), PluginError> {
+    session.inline_calls_in_loops(clone, options.max_inline, MAX_INLINE_ROUNDS)?;
+    let is_given = |pointer: Value| pointer.accessed().is_some_and(Value::is_alloca);
+    if calls(clone).any(|call| callee(call).is_none() && is_given(call.callee())) {
+        session.run_passes(clone, prepare::VARIABLES)?;
+        session.inline_calls_in_loops(clone, options.max_inline, MAX_INLINE_ROUNDS)?;
+    }
+    Ok(())
+}
+
+/// A working copy for a function none of whose loops is for the device: nothing is inlined into it but what
+/// tells which objects it works with.
+fn plain_copy(session: &Session, options: &Options, f: Value) -> Result<Value, PluginError> {
+    let plain = session.clone_function(f)?;
+    session.inline_calls_aside(plain, options.max_inline, MAX_INLINE_ROUNDS)?;
+    Ok(plain)
+}
+
 /// A function after the search in it, its body still the original one.
 struct Searched {
     f: Value,
+    /// The working copy that was searched.
+    looked_at: Value,
+    /// The one that may become the body: the same but where only results of others stay on the device.
     clone: Value,
     result: Result<Found, PluginError>,
 }
@@ -182,6 +209,65 @@ enum Found {
         /// isl operations for the host code of a SCoP.
         budget: u64,
     },
+}
+
+/// The stages up to the device code for one function. `plain`: its [`plain_copy`], if it calls what may leave
+/// results on the device.
+fn look_at(run: &Run<'_>, f: Value, clone: Value, plain: Option<Value>) -> Searched {
+    let mut searched = Searched { f, looked_at: clone, clone, result: search_function(run, f, clone) };
+    let Some(plain) = plain else { return searched };
+    if let Ok(Found::Regions { compiled, residency, .. }) = &mut searched.result
+        && compiled.is_empty()
+    {
+        match hold_only(run, f, plain) {
+            Ok(None) => {}
+            Ok(found) => {
+                note_borrower(run, f, found.as_ref());
+                *residency = found;
+                return Searched { clone: plain, ..searched };
+            }
+            Err(e) => searched.result = Err(e),
+        }
+    }
+    if let Err(e) = run.session.erase_function(plain) {
+        searched.result = Err(e.into());
+    }
+    searched
+}
+
+/// Callers may lend the function their holds.
+fn note_borrower(run: &Run<'_>, f: Value, plan: Option<&residency::Plan>) {
+    if let Some(borrower) = plan.and_then(|plan| plan.borrows.clone()) {
+        run.progress.borrowers.borrow_mut().insert(f, borrower);
+    }
+}
+
+/// Where arrays stay on the device between calls, in a function that has no SCoPs.
+fn hold_only(run: &Run<'_>, f: Value, plain: Value) -> Result<Option<residency::Plan>, PluginError> {
+    let Run { session, stage, .. } = *run;
+    let lends = |callee: Value| run.progress.borrowers.borrow().contains_key(&callee);
+    if stage < Stage::Host || !calls(plain).filter_map(callee).any(lends) {
+        return Ok(None);
+    }
+    session.limit_work(run.budgets.rewriting(ir::size(plain)));
+    Phase::Canonicalise.time(|| prepare::plain(session, plain))?;
+    run.budgets.spend_beside(session.work());
+    session.limit_work(u64::MAX);
+    Phase::Analyses.time(|| run.summaries.note_captures(plain));
+    let analyses = Phase::Analyses.time(|| session.analyses(plain))?;
+    let request = residency::Request {
+        analyses: &analyses,
+        summaries: &run.summaries,
+        borrowers: &run.progress.borrowers.borrow(),
+        borrows: is_called(f, plain).then_some(f),
+    };
+    let mut plan = Phase::Host.time(|| residency::plan(&request, &[]));
+    if let Some(plan) = &mut plan {
+        plan.expand(&analyses, &commit::regions(&[]));
+    }
+    drop(analyses);
+    session.invalidate(plain)?;
+    Ok(plan)
 }
 
 /// The stages up to the device code for one function.
@@ -228,7 +314,7 @@ fn search_function(run: &Run<'_>, f: Value, clone: Value) -> Result<Found, Plugi
             rejections.extend(compiled.drain(..).map(|c| prospects::refusal(&c.scop, most)));
             run.progress.forms.borrow_mut().remove(&f);
         }
-        if options.hold && stage >= Stage::Host {
+        if options.hold && stage >= Stage::Host && !compiled.is_empty() {
             let scops: Vec<&Scop> = compiled.iter().map(|c| &c.scop).collect();
             residency = Phase::Host.time(|| residency::plan(&request, &scops));
         }
@@ -238,9 +324,7 @@ fn search_function(run: &Run<'_>, f: Value, clone: Value) -> Result<Found, Plugi
         commit::prepare(&analyses, &mut compiled)?;
     }
     session.invalidate(clone)?;
-    if let Some(borrower) = residency.as_ref().and_then(|plan| plan.borrows.clone()) {
-        run.progress.borrowers.borrow_mut().insert(f, borrower);
-    }
+    note_borrower(run, f, residency.as_ref());
     Ok(Found::Regions { rejections, compiled, residency, budget: run.budgets.host() })
 }
 
@@ -257,11 +341,10 @@ struct Rewritten {
 fn rewrite(run: &Run<'_>, f: Value, clone: Value) -> Result<Option<Rewritten>, PluginError> {
     let Run { session, stage, options, .. } = *run;
     prepare::values(session, clone)?;
-    let lends = |callee: Value| run.progress.borrowers.borrow().contains_key(&callee);
     let on = run.switches.function(f) == Some(Switch::On);
     // A trip count of one is a loop no more.
     let least = if on || has_loop_that_is_on(clone) { 1 } else { options.min_work };
-    let little = prospects::without(session, clone, least, lends)?;
+    let little = prospects::without(session, clone, least)?;
     let curious =
         options.verbose || options.show_choices || options.remark_file.is_some() || wants_remarks(f);
     if little.is_some() && stage == Stage::Run && !curious {
@@ -315,7 +398,7 @@ fn loops_without_assumption(run: &Run<'_>, clone: Value, known: &Known) -> Resul
 /// that failed; all is as it was.
 fn commit_function(run: &Run<'_>, searched: Searched) -> Result<bool, PluginError> {
     let Run { session, stage, options, .. } = *run;
-    let Searched { f, clone, result } = searched;
+    let Searched { f, looked_at, clone, result } = searched;
     let _function = function_span(f).entered();
     let abandon = |e: PluginError| -> Result<bool, PluginError> {
         session.erase_function(clone)?;
@@ -349,7 +432,10 @@ fn commit_function(run: &Run<'_>, searched: Searched) -> Result<bool, PluginErro
         remarks::stale(options, f, entry);
     }
     for rejection in &rejections {
-        remarks::rejected(options, f, clone, rejection);
+        remarks::rejected(options, f, looked_at, rejection);
+    }
+    if looked_at != clone {
+        session.erase_function(looked_at)?;
     }
     // A callee whose rewriting failed takes no hold, and then nothing is known of what it does.
     let ready = |lend: &residency::Lend| run.progress.ready.borrow().contains(&lend.callee);

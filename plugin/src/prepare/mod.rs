@@ -14,7 +14,10 @@ use crate::base::error::PluginError;
 use pollyrs_llvm_shim::ir::Value;
 use pollyrs_llvm_shim::{Hoisting, Session};
 
-/// Local variables become values.
+/// Local variables become values, and nothing else changes.
+pub const VARIABLES: &str = "sroa";
+
+/// The same, and what is computed twice is computed once.
 const VALUES: &str = "lower-expect,sroa,early-cse<memssa>";
 
 /// (A pass manager of text verifies the fixpoint of instcombine unless told otherwise, and ends the
@@ -164,6 +167,12 @@ pub fn values(session: &Session, f: Value) -> Result<(), PluginError> {
         session.describe_math_calls(f)?;
     }
     Ok(())
+}
+
+/// Only what analyses need: for a copy in which no SCoP is looked for.
+pub fn plain(session: &Session, f: Value) -> Result<(), PluginError> {
+    session.run_passes(f, VALUES)?;
+    Ok(session.run_passes(f, LOOPS)?)
 }
 
 /// Loops are rotated, and what is loaded in them is what a place holds.

@@ -11,35 +11,24 @@
 //!
 //! **Invariants.** The answer is the same whether or not anybody reads remarks; where somebody does, the
 //! search takes place all the same, for the reasons that it gives. What it finds in spite of the answer is
-//! refused; where all loops are blocked, that is an internal error. A function that calls others which leave
-//! results on the device has prospects.
+//! refused; where all loops are blocked, that is an internal error.
 //!
 //! **Example.** `for (n = list; n; n = n->next) for (i = 0; i < 8; ++i) sum +=
 //! n->marks[i];`: the outer loop is blocked, the inner one runs 8 times.
 
 use crate::base::error::PluginError;
-use crate::ir::callgraph::calls;
 use crate::ir::is_call;
 use pollyrs_llvm_shim::ir::Value;
 use pollyrs_llvm_shim::{PlainLoop, Session, callee};
 use pollyrs_scop::{RejectReason, Rejection, Scop};
 
 /// Whether `clone`, whose local variables are values, may have a SCoP of at least `least` statement
-/// instances, or works with what a function that `lends` leaves on the device: `None` if so, else the most
-/// instructions that loops outside of blocked ones run.
+/// instances: `None` if so, else the most instructions that loops outside of blocked ones run.
 ///
 /// # Errors
 /// Analyses of `clone` live.
-pub fn without(
-    session: &Session,
-    clone: Value,
-    least: u64,
-    lends: impl Fn(Value) -> bool,
-) -> Result<Option<u64>, PluginError> {
+pub fn without(session: &Session, clone: Value, least: u64) -> Result<Option<u64>, PluginError> {
     let mut work = 0u64;
-    if calls(clone).filter_map(callee).any(lends) {
-        return Ok(None);
-    }
     let loops = session.loops(clone)?;
     let blocked = blocked(session, &loops);
     // Instructions of a loop and of those inside of it, each time that it is entered.

@@ -192,7 +192,11 @@ pub(crate) fn call_reason(call: Value) -> RejectReason {
         Some(n) if is_math_function(&n) && !ir::callee(call).is_some_and(own) => {
             format!("{n} (it may set errno; compile with -fno-math-errno)")
         }
-        Some(n) => n,
+        Some(n) => match ir::leads_to(call).as_deref() {
+            Some("") => format!("{n} for each record of a list"),
+            Some(other) => format!("{n}, which calls {other},"),
+            None => n,
+        },
         None => match ir::operands(call).last().copied().and_then(source_name) {
             Some(name) if is_virtual(call) => format!("a virtual function ({name})"),
             None if is_virtual(call) => "a virtual function".to_string(),

@@ -243,6 +243,13 @@ pub(crate) fn callee(call: Value) -> Option<Value> {
     Some(call.callee()).filter(|f| f.is_function())
 }
 
+/// What a call that is not inlined calls in the end, if that is why; nothing if that is since its loop goes
+/// from record to record.
+pub(crate) fn leads_to(call: Value) -> Option<String> {
+    let node = call.metadata(call.context().kind(pollyrs_llvm_shim::LASTING))?;
+    node.node_operands().into_iter().flatten().next()?.node_text()
+}
+
 pub(crate) fn is_inline_asm(call: Value) -> bool {
     call.callee().is_inline_asm()
 }

@@ -1,4 +1,4 @@
-// Calls in loops are inlined for the analysis. A loop that a callee has on the device anyway, and whose array is another one each time, has no copy in the
+// Calls in loops are inlined for the analysis, but into loops that go along links. A loop that a callee has on the device anyway, and whose array is another one each time, has no copy in the
 // caller, whatever the caller knows of sizes; nor where another loop of the caller's comes to nothing. It has one where the caller has other work for the device, where
 // the array can stay there between executions, and where the loop around is part of it.
 // RUN: %clang -O3 -fpass-plugin=%plugin -Rpass=pollyrs -mllvm -pollyrs-targets=emulated -c %s -o /dev/null 2>&1 | FileCheck %s
@@ -7,12 +7,15 @@
 // CHECK: offloaded clear:
 // CHECK-NOT: offloaded all
 // CHECK-NOT: offloaded known
+// CHECK-NOT: offloaded links
 // CHECK: offloaded both.1:
 // CHECK: offloaded both.2:
 // CHECK: offloaded stays:
 // CHECK: offloaded rows: 2 loops
 // LOG: pollyrs: all{{.*}}: a callee has it
 // LOG: pollyrs: known{{.*}}: a callee has it
+
+int stop(int) __attribute__((const, nothrow));
 
 struct list {
   struct list *next;
@@ -26,22 +29,25 @@ static void clear(float *values, long n) {
 }
 
 void all(struct list *l) {
-  for (; l; l = l->next)
-    clear(l->values, l->n);
+  for (int t = 0; !stop(t); ++t)
+    clear(l[t].values, l[t].n);
 }
 
 void known(struct list *l) {
-  for (; l; l = l->next)
-    clear(l->values, 1 << 20);
+  for (int t = 0; !stop(t); ++t)
+    clear(l[t].values, 1 << 20);
 }
 
-int stop(int) __attribute__((const, nothrow));
-
-void both(struct list *l, float *restrict a, const float *restrict b, long n) {
-  for (; l; l = l->next) {
+void links(struct list *l) {
+  for (; l; l = l->next)
     clear(l->values, l->n);
+}
+
+void both(struct list *l, long n) {
+  for (int t = 0; !stop(t); ++t) {
+    clear(l[t].values, l[t].n);
     for (long i = 0; i < n; ++i)
-      l->values[i] = l->values[i] * 2 + i;
+      l[t].values[i] = l[t].values[i] * 2 + i;
   }
 }
 

@@ -62,7 +62,7 @@ void shares(int n, std::shared_ptr<float> *P, const std::shared_ptr<float> &q) {
     P[i] = q;
 }
 
-// CHECK: rejected Type at {{.*}}exceptions.cpp:[[#@LINE-4]]: values of type pointer (ptr), such as P, cannot be held on the device
+// CHECK: rejected Call at {{.*}}exceptions.cpp:[[#@LINE-4]]: the call of {{.*}}shared_ptr{{.*}}, which calls a function pointer, may have side effects
 
 void nested_vectors(int n, std::vector<std::vector<float>> &A) {
   for (int i = 0; i < n; i++)
