@@ -3,9 +3,9 @@
 // left for the device, however much is inlined into it.
 //
 // A call lasts if nothing makes another function's code of it, or if the function that it calls has a call that
-// lasts and that all callers run into: no condition before it may turn out to be a constant once the call is
-// inlined. So `if (verbose) print(…);` with an argument does not last where the caller passes a constant, while
-// what depends on the program's data does.
+// lasts and that all callers run into. What the rewritings of loops may decide does not count: conditions on
+// constants, on arguments that are numbers, and on counters. `if (t % 10 == 0) print(…);` leaves loops over the
+// steps in between, `if (verbose) print(…);` a loop without it; what depends on the program's data stays.
 
 #include "shim.h"
 
@@ -21,7 +21,7 @@
 using namespace llvm;
 using pollyrs::LastingCalls;
 
-// Of arguments that may be constants; one for all of the last.
+// Of arguments that may be known; one for all of the last.
 static uint64_t bitOf(unsigned Argument) { return uint64_t(1) << std::min(Argument, 63u); }
 
 // Operands of operands that are looked at, and calls of calls.
@@ -54,8 +54,11 @@ struct Uses {
 };
 } // namespace
 
-// Whether what a local variable holds may be a constant once calls are inlined.
-bool LastingCalls::mayHoldConstant(AllocaInst &A, uint64_t Arguments, unsigned Depth) {
+// Whether what a local variable holds may be known once calls are inlined.
+bool LastingCalls::mayHoldKnown(AllocaInst &A, uint64_t Arguments, unsigned Depth) {
+  // A counter is known if what else it gets is.
+  if (!Seen.insert(&A).second)
+    return true;
   Uses All;
   All.collect(A);
   // What a call that stays does with the variable nobody knows.
@@ -63,25 +66,26 @@ bool LastingCalls::mayHoldConstant(AllocaInst &A, uint64_t Arguments, unsigned D
     return false;
   if (All.Parts || All.Escapes || !All.Calls.empty())
     return true;
-  return All.Stored.size() == 1 && mayBeConstant(All.Stored.front(), Arguments, Depth + 1);
+  return all_of(All.Stored, [&](Value *V) { return mayBeKnown(V, Arguments, Depth + 1); });
 }
 
-// Whether a value may be a constant once calls are inlined and local variables are values.
-bool LastingCalls::mayBeConstant(Value *V, uint64_t Arguments, unsigned Depth) {
+// Whether a value may be known once calls are inlined and local variables are values: it is no program's data.
+bool LastingCalls::mayBeKnown(Value *V, uint64_t Arguments, unsigned Depth) {
   if (isa<Constant>(V) || isa<AllocaInst>(V) || Depth == MaxConditionDepth)
     return true;
   if (auto *A = dyn_cast<Argument>(V))
     return Arguments & bitOf(A->getArgNo());
   auto *I = cast<Instruction>(V);
   auto All = [&](auto &&Operands) {
-    return all_of(Operands, [&](Value *Operand) { return mayBeConstant(Operand, Arguments, Depth + 1); });
+    return all_of(Operands, [&](Value *Operand) { return mayBeKnown(Operand, Arguments, Depth + 1); });
   };
   if (auto *Load = dyn_cast<LoadInst>(I)) {
     Value *Object = getUnderlyingObject(Load->getPointerOperand(), 0);
+    // A switch of the program's, say.
     if (auto *Global = dyn_cast<GlobalVariable>(Object))
-      return Global->isConstant();
+      return Global->isConstant() || (Load->getPointerOperand() == Global && I->getType()->isIntegerTy());
     auto *A = dyn_cast<AllocaInst>(Object);
-    return A ? mayHoldConstant(*A, Arguments, Depth) : mayBeConstant(Object, Arguments, Depth + 1);
+    return A ? mayHoldKnown(*A, Arguments, Depth) : mayBeKnown(Object, Arguments, Depth + 1);
   }
   if (auto *Call = dyn_cast<CallBase>(I)) {
     Function *Callee = Call->getCalledFunction();
@@ -89,37 +93,51 @@ bool LastingCalls::mayBeConstant(Value *V, uint64_t Arguments, unsigned Depth) {
       return false;
     if (Callee->isIntrinsic())
       return All(Call->args());
-    // What a chain of decisions returns, is no constant.
+    // What a chain of decisions returns, is data.
     return Callee->size() == 1 && !Callee->isDeclaration();
   }
-  return !isa<PHINode>(I) && All(I->operand_values());
+  if (auto *Phi = dyn_cast<PHINode>(I))
+    return !Seen.insert(Phi).second || All(Phi->incoming_values());
+  return All(I->operand_values());
 }
 
-// Whether a block is run whatever turns out to be a constant: from both sides of each condition that may, one
-// comes there. Where the program ends in there, it is not run in general.
-bool LastingCalls::isSure(BasicBlock &BB, uint64_t Arguments) {
+// Whether a condition at the end of a block decides if control comes to another one: not from both sides of it
+// one comes there.
+static bool decides(const Instruction &End, const BasicBlock &BB, const DominatorTree &DT) {
+  auto *Own = const_cast<BasicBlock *>(End.getParent());
+  SmallPtrSet<BasicBlock *, 1> Without = {Own};
+  return !all_of(successors(&End), [&](const BasicBlock *Next) {
+    return Next != Own && isPotentiallyReachable(&Next->front(), &BB.front(), &Without, &DT);
+  });
+}
+
+// Whether a block is run in general, each time that control comes to a loop around it, or to the function: it
+// is not where the program ends, and no condition decides about it that may be known. That the loops around it
+// run at all is presumed.
+bool LastingCalls::isSure(BasicBlock &BB, uint64_t Arguments, const Loop *Within) {
   const BasicBlock *Last = &BB;
   for (unsigned N = 0; N != MaxConditionDepth && Last->getUniqueSuccessor(); ++N)
     Last = Last->getUniqueSuccessor();
   if (isa<UnreachableInst>(Last->getTerminator()))
     return false;
   auto &DT = S.FAM.getResult<DominatorTreeAnalysis>(*BB.getParent());
+  auto &LI = S.FAM.getResult<LoopAnalysis>(*BB.getParent());
   auto *Node = DT.getNode(&BB);
   if (!Node)
     return false;
-  for (Node = Node->getIDom(); Node; Node = Node->getIDom()) {
-    Instruction *End = Node->getBlock()->getTerminator();
+  for (Node = Node->getIDom(); Node && (!Within || Within->contains(Node->getBlock())); Node = Node->getIDom()) {
+    BasicBlock *At = Node->getBlock();
+    Instruction *End = At->getTerminator();
+    const Loop *Around = LI.getLoopFor(At);
+    if (Around && Around->isLoopExiting(At))
+      continue;
     Value *Condition = nullptr;
     if (auto *Branch = dyn_cast<BranchInst>(End))
       Condition = Branch->isConditional() ? Branch->getCondition() : nullptr;
     else if (auto *Switch = dyn_cast<SwitchInst>(End))
       Condition = Switch->getCondition();
-    if (!Condition || !mayBeConstant(Condition, Arguments, 0))
-      continue;
-    SmallPtrSet<BasicBlock *, 1> Without = {Node->getBlock()};
-    if (!all_of(successors(End), [&](BasicBlock *Next) {
-          return Next != Node->getBlock() && isPotentiallyReachable(&Next->front(), &BB.front(), &Without, &DT);
-        }))
+    Seen.clear();
+    if (Condition && mayBeKnown(Condition, Arguments, 0) && decides(*End, BB, DT))
       return false;
   }
   return true;
@@ -130,17 +148,22 @@ bool LastingCalls::lasts(CallBase &Call, uint64_t Arguments, unsigned Depth) {
     return false;
   Function *Callee = Call.getCalledFunction();
   if (!Callee)
-    return Call.isInlineAsm() || !mayBeConstant(Call.getCalledOperand(), Arguments, Depth);
+    return Call.isInlineAsm() || !mayBeKnown(Call.getCalledOperand(), Arguments, Depth);
   if (!CanInline(Call))
     return true;
+  auto Around = std::move(Seen);
   uint64_t Given = 0;
-  for (auto [N, A] : enumerate(Call.args()))
-    if (mayBeConstant(A, Arguments, Depth))
+  for (auto [N, A] : enumerate(Call.args())) {
+    Seen = Around;
+    if (mayBeKnown(A, Arguments, Depth))
       Given |= bitOf(N);
-  return hasLasting(*Callee, Given);
+  }
+  bool Has = hasLasting(*Callee, Given);
+  Seen = std::move(Around);
+  return Has;
 }
 
-// Whether all who call the function run into a call that lasts, if some arguments may be constants.
+// Whether all who call the function run into a call that lasts, if some arguments may be known.
 bool LastingCalls::hasLasting(Function &F, uint64_t Arguments) {
   // A function that calls itself lasts, and so does one of which not all is inlined.
   if (Chain == MaxChain)
@@ -152,7 +175,7 @@ bool LastingCalls::hasLasting(Function &F, uint64_t Arguments) {
   ++Chain;
   if (S.work(F))
     for (Instruction &I : instructions(F))
-      if (auto *Call = dyn_cast<CallBase>(&I); Call && lasts(*Call, Arguments) && isSure(*I.getParent(), Arguments)) {
+      if (auto *Call = dyn_cast<CallBase>(&I); Call && lasts(*Call, Arguments) && isSure(*I.getParent(), Arguments, nullptr)) {
         S.LastingCall.try_emplace(&F, Call);
         Found = true;
         break;
@@ -198,6 +221,10 @@ static bool goesAlongLinks(const Loop &L) {
 
 DenseSet<const Loop *> LastingCalls::hopeless(Function &F) {
   DenseSet<const Loop *> Found;
+  uint64_t Numbers = 0;
+  for (const Argument &A : F.args())
+    if (!A.getType()->isPointerTy())
+      Numbers |= bitOf(A.getArgNo());
   LoopInfo &LI = S.FAM.getResult<LoopAnalysis>(F);
   auto Note = [&](const Loop *L) {
     for (; L && Found.insert(L).second; L = L->getParentLoop())
@@ -216,7 +243,7 @@ DenseSet<const Loop *> LastingCalls::hopeless(Function &F) {
     const Loop *L = LI.getLoopFor(&BB);
     if (L && !Found.contains(L) && any_of(BB, [&](Instruction &I) {
           auto *Call = dyn_cast<CallBase>(&I);
-          bool Lasts = Call && lasts(*Call) && isSure(BB, 0);
+          bool Lasts = Call && lasts(*Call, Numbers) && isSure(BB, Numbers, L);
           if (Lasts)
             note(*Call);
           return Lasts;

@@ -199,8 +199,8 @@ struct Session {
   // The same of loops that go through sums place by place.
   std::vector<std::pair<llvm::WeakVH, unsigned>> Grouped;
   unsigned LastGrouped = 0;
-  // Whether all who call a function run into a call that lasts, if some arguments may be constants; and one
-  // such call. Of functions that are not rewritten yet.
+  // Whether all who call a function run into a call that lasts, if some arguments may be known; and one such
+  // call. Of functions that are not rewritten yet.
   llvm::DenseMap<std::pair<const llvm::Function *, uint64_t>, bool> Lasting;
   llvm::DenseMap<const llvm::Function *, llvm::CallBase *> LastingCall;
   // What rewritings have done and may do, in operations of isl.
@@ -237,19 +237,21 @@ public:
   // Loops that stay on the host whatever is inlined into them, with those around them.
   llvm::DenseSet<const llvm::Loop *> hopeless(llvm::Function &F);
 
-  // `Arguments`: those of the function with the call that may be constants, a bit for each.
+  // `Arguments`: those of the function with the call that may be known, a bit for each.
   bool lasts(llvm::CallBase &Call, uint64_t Arguments = 0, unsigned Depth = 0);
 
 private:
-  bool mayHoldConstant(llvm::AllocaInst &A, uint64_t Arguments, unsigned Depth);
-  bool mayBeConstant(llvm::Value *V, uint64_t Arguments, unsigned Depth);
-  bool isSure(llvm::BasicBlock &BB, uint64_t Arguments);
+  bool mayHoldKnown(llvm::AllocaInst &A, uint64_t Arguments, unsigned Depth);
+  bool mayBeKnown(llvm::Value *V, uint64_t Arguments, unsigned Depth);
+  bool isSure(llvm::BasicBlock &BB, uint64_t Arguments, const llvm::Loop *Within);
   bool hasLasting(llvm::Function &F, uint64_t Arguments);
   void note(llvm::CallBase &Call);
 
   Session &S;
   // Callers of what is looked at.
   unsigned Chain = 0;
+  // Variables that a question has led to.
+  llvm::SmallPtrSet<const llvm::Value *, 8> Seen;
   llvm::function_ref<bool(llvm::CallBase &)> CanInline;
 };
 

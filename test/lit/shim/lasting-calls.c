@@ -64,9 +64,18 @@ void constant(int n, double *a) {
 
 // CHECK-NOT: scop data at
 // CHECK: rejected Call at {{.*}}: the call of quiet, which calls emit, may have side effects
-void data(int n, int m, double *a) {
+void data(int n, int *m, double *a) {
   for (int t = 0; t < n; t++)
-    quiet(a, n, m);
+    quiet(a, n, m[t]);
+}
+
+// CHECK: scop counter{{.*}} at
+void counter(int n, double *a) {
+  for (int t = 0; t < n; t++) {
+    scale(a, n);
+    if (t % 10 == 0)
+      emit(a[0]);
+  }
 }
 
 static double at(const double *a, int n, int i) {
