@@ -1,11 +1,12 @@
 // Which calls no inlining removes. At the start of the pipeline nothing has been inlined yet, and local
-// variables are in memory: of a loop that calls a function which always calls one of another file, no loop is
-// left for the device, however much is inlined into it.
+// variables are in memory: of a loop that calls a function which always calls one of another file, no loop
+// is left for the device, however much is inlined into it.
 //
-// A call lasts if nothing makes another function's code of it, or if the function that it calls has a call that
-// lasts and that all callers run into. What the rewritings of loops may decide does not count: conditions on
-// constants, on arguments that are numbers, and on counters. `if (t % 10 == 0) print(…);` leaves loops over the
-// steps in between, `if (verbose) print(…);` a loop without it; what depends on the program's data stays.
+// A call lasts if nothing makes another function's code of it, or if the function that it calls has a call
+// that lasts and that all callers run into. What the rewritings of loops may decide does not count:
+// conditions on constants, on arguments that are numbers, and on counters. `if (t % 10 == 0) print(…);`
+// leaves loops over the steps in between, `if (verbose) print(…);` a loop without it; what depends on the
+// program's data stays.
 
 #include "shim.h"
 
@@ -69,7 +70,8 @@ bool LastingCalls::mayHoldKnown(AllocaInst &A, uint64_t Arguments, unsigned Dept
   return all_of(All.Stored, [&](Value *V) { return mayBeKnown(V, Arguments, Depth + 1); });
 }
 
-// Whether a value may be known once calls are inlined and local variables are values: it is no program's data.
+// Whether a value may be known once calls are inlined and local variables are values: it is no program's
+// data.
 bool LastingCalls::mayBeKnown(Value *V, uint64_t Arguments, unsigned Depth) {
   if (isa<Constant>(V) || isa<AllocaInst>(V) || Depth == MaxConditionDepth)
     return true;
@@ -101,8 +103,8 @@ bool LastingCalls::mayBeKnown(Value *V, uint64_t Arguments, unsigned Depth) {
   return All(I->operand_values());
 }
 
-// Whether a condition at the end of a block decides if control comes to another one: not from both sides of it
-// one comes there.
+// Whether a condition at the end of a block decides if control comes to another one: not from both sides of
+// it one comes there.
 static bool decides(const Instruction &End, const BasicBlock &BB, const DominatorTree &DT) {
   auto *Own = const_cast<BasicBlock *>(End.getParent());
   SmallPtrSet<BasicBlock *, 1> Without = {Own};
@@ -111,9 +113,9 @@ static bool decides(const Instruction &End, const BasicBlock &BB, const Dominato
   });
 }
 
-// Whether a block is run in general, each time that control comes to a loop around it, or to the function: it
-// is not where the program ends, and no condition decides about it that may be known. That the loops around it
-// run at all is presumed.
+// Whether a block is run in general, each time that control comes to a loop around it, or to the function:
+// it is not where the program ends, and no condition decides about it that may be known. That the loops
+// around it run at all is presumed.
 bool LastingCalls::isSure(BasicBlock &BB, uint64_t Arguments, const Loop *Within) {
   const BasicBlock *Last = &BB;
   for (unsigned N = 0; N != MaxConditionDepth && Last->getUniqueSuccessor(); ++N)
