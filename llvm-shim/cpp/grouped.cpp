@@ -1,6 +1,6 @@
 // Sums into elements that a list names, place by place; src/prepare.rs has the argument.
 
-#include "grouped.h"
+#include "places.h"
 #include "rows.h"
 #include "shim.h"
 
@@ -15,17 +15,14 @@
 #include "llvm/Support/CBindingWrapping.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
-#include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 using namespace llvm;
 using pollyrs::Linear;
 using pollyrs::onlyComputes;
 using pollyrs::Session;
-
-// On the branch that decides between the loop and its version, with the number of the pair.
-static constexpr char GroupedBranchMark[] = "pollyrs.grouped.branch";
 
 std::optional<Linear> pollyrs::linearIn(const SCEV *S, const Loop &Outer, const Loop *Inner, ScalarEvolution &SE) {
   Linear Found;
@@ -86,199 +83,14 @@ unsigned pollyrs::addPair(Session &S, Function &F) {
 void pollyrs::markPair(BranchInst &Branch, unsigned Id) {
   LLVMContext &Context = Branch.getContext();
   auto *Number = ConstantAsMetadata::get(ConstantInt::get(Type::getInt32Ty(Context), Id));
-  Branch.setMetadata(GroupedBranchMark, MDNode::get(Context, Number));
+  Branch.setMetadata(pollyrs::GroupedBranchMark, MDNode::get(Context, Number));
 }
 
 namespace {
-// Instructions of an iteration, and lists that it takes places from.
-constexpr unsigned MaxGroupedBody = 256, MaxLists = 4;
-
-// One update of an element, `*Address = Load + v`, and the integer in a list that says which element it is.
-struct GroupedUpdate {
-  LoadInst *Load, *List;
-  Instruction *Operation;
-  StoreInst *Store;
-  Linear Place;
-};
-
-// A loop whose iterations do nothing but update elements that lists name. `Inner`, if there is one, runs
-// through the list (`node[e][k]`), or through the elements of a place (`table[token[t]][c]`, `Columns`).
-struct GroupedLoop {
-  Loop *Outer, *Inner = nullptr;
-  bool Columns = false, Unsigned = false;
-  SmallVector<Instruction *, 64> Body;
-  SmallVector<GroupedUpdate, MaxLists> Updates;
-  // The element of place `x`: `Element.First + Element.Inner * column + Scale * x`.
-  Linear Element;
-  const SCEV *Scale = nullptr;
-};
-
-// An expression with another one in the place of a part.
-struct WithPart : SCEVRewriteVisitor<WithPart> {
-  const SCEV *Part, *Other;
-  WithPart(ScalarEvolution &SE, const SCEV *Part, const SCEV *Other) : SCEVRewriteVisitor(SE), Part(Part), Other(Other) {}
-  const SCEV *visit(const SCEV *S) { return S == Part ? Other : SCEVRewriteVisitor<WithPart>::visit(S); }
-};
-
-std::optional<Linear> linearOf(const SCEV *S, const GroupedLoop &G, ScalarEvolution &SE) { return pollyrs::linearIn(S, *G.Outer, G.Inner, SE); }
-
-// The only integer of a list that an address depends on, as it is extended there.
-const SCEV *listedPart(const SCEV *Address, const GroupedLoop &G, LoadInst *&List) {
-  const SCEV *Part = nullptr;
-  bool Single = true;
-  auto IsLoad = [&](const SCEV *S) {
-    auto *Unknown = dyn_cast<SCEVUnknown>(S);
-    auto *Load = Unknown ? dyn_cast<LoadInst>(Unknown->getValue()) : nullptr;
-    return Load && G.Outer->contains(Load) ? Load : nullptr;
-  };
-  SCEVExprContains(Address, [&](const SCEV *S) {
-    auto *Cast = dyn_cast<SCEVIntegralCastExpr>(S);
-    bool Extends = Cast && isa<SCEVSignExtendExpr, SCEVZeroExtendExpr>(S);
-    LoadInst *Load = IsLoad(Extends ? Cast->getOperand() : S);
-    if (!Load || !(Extends || S->getType()->isIntegerTy(64)) || !S->getType()->isIntegerTy(64))
-      return false;
-    Single &= !List || List == Load;
-    if (!List)
-      List = Load, Part = S;
-    return false;
-  });
-  return Single ? Part : nullptr;
-}
-
-// The sum that is stored, of what is loaded from the same place and something else: its operation.
-Instruction *sumOf(StoreInst &Store, LoadInst *&Load, ScalarEvolution &SE) {
-  auto *Sum = dyn_cast<Instruction>(Store.getValueOperand());
-  if (!Sum || !Sum->hasOneUse() || !Store.isSimple() || Sum->getParent() != Store.getParent() || !Sum->getType()->isFloatingPointTy() ||
-      (isa<FPMathOperator>(Sum) && Sum->hasAllowReassoc()))
-    return nullptr;
-  const SCEV *Address = SE.getSCEV(Store.getPointerOperand());
-  auto IsOld = [&](Value *V) {
-    auto *L = dyn_cast<LoadInst>(V);
-    bool Same = L && L->isSimple() && L->hasOneUse() && L->getParent() == Store.getParent() && SE.getSCEV(L->getPointerOperand()) == Address;
-    if (Same)
-      Load = L;
-    return Same;
-  };
-  auto *Call = dyn_cast<IntrinsicInst>(Sum);
-  switch (Sum->getOpcode()) {
-  case Instruction::FAdd:
-    return IsOld(Sum->getOperand(0)) || IsOld(Sum->getOperand(1)) ? Sum : nullptr;
-  case Instruction::FSub:
-    return IsOld(Sum->getOperand(0)) ? Sum : nullptr;
-  case Instruction::Call:
-    return Call && (Call->getIntrinsicID() == Intrinsic::fmuladd || Call->getIntrinsicID() == Intrinsic::fma) && IsOld(Call->getArgOperand(2)) ? Sum
-                                                                                                                                   : nullptr;
-  default:
-    return nullptr;
-  }
-}
-
-// Collects what an iteration does; false if it is more than updates of elements that lists name.
-bool readBody(GroupedLoop &G, ScalarEvolution &SE) {
-  SmallVector<BasicBlock *, 8> Blocks;
-  if (!pollyrs::oneWay(*G.Outer, G.Inner, Blocks))
-    return false;
-  Loop *Deepest = G.Inner ? G.Inner : G.Outer;
-  for (BasicBlock *BB : Blocks) {
-    bool Head = BB == G.Outer->getHeader() || (G.Inner && BB == G.Inner->getHeader());
-    for (Instruction &I : *BB) {
-      if (auto *PHI = dyn_cast<PHINode>(&I)) {
-        if (!Head || !SE.isSCEVable(PHI->getType()) || !linearOf(SE.getSCEV(PHI), G, SE))
-          return false;
-        continue;
-      }
-      if (I.isTerminator())
-        continue;
-      G.Body.push_back(&I);
-      auto *Store = dyn_cast<StoreInst>(&I);
-      if (!Store) {
-        if (!onlyComputes(I))
-          return false;
-        continue;
-      }
-      GroupedUpdate U{nullptr, nullptr, nullptr, Store, {}};
-      U.Operation = BB == Deepest->getHeader() ? sumOf(*Store, U.Load, SE) : nullptr;
-      // (Another update between the load and the store might be of the same element.)
-      if (!U.Operation || G.Updates.size() == MaxLists || (!G.Updates.empty() && !G.Updates.back().Store->comesBefore(U.Load)))
-        return false;
-      G.Updates.push_back(U);
-    }
-  }
-  return !G.Updates.empty() && G.Body.size() <= MaxGroupedBody;
-}
-
-// What the address of each update is made of: the same for all but for the integer of a list.
-bool readPlaces(GroupedLoop &G, ScalarEvolution &SE) {
-  const SCEV *Common = nullptr;
-  for (GroupedUpdate &U : G.Updates) {
-    const SCEV *Address = SE.getSCEV(U.Store->getPointerOperand());
-    const SCEV *Part = listedPart(Address, G, U.List);
-    if (!Part)
-      return false;
-    const SCEV *Zero = SE.getZero(Part->getType());
-    const SCEV *At0 = WithPart(SE, Part, Zero).visit(Address), *At1 = WithPart(SE, Part, SE.getOne(Part->getType())).visit(Address);
-    const SCEV *Scale = SE.getMinusSCEV(At1, At0);
-    auto Element = linearOf(At0, G, SE);
-    if (isa<SCEVCouldNotCompute>(Scale) || !Element || Element->Outer || !SE.isLoopInvariant(Scale, G.Outer))
-      return false;
-    const SCEV *Whole = SE.getAddExpr(At0, SE.getMulExpr(Scale, Part));
-    bool Unsigned = isa<SCEVZeroExtendExpr>(Part);
-    auto Place = linearOf(SE.getSCEV(U.List->getPointerOperand()), G, SE);
-    if (Whole != Address || !Place || !Place->Outer || !U.List->isSimple() || U.List->getType()->getIntegerBitWidth() < 8)
-      return false;
-    U.Place = *Place;
-    if (!Common) {
-      Common = At0, G.Scale = Scale, G.Element = *Element, G.Unsigned = Unsigned;
-      G.Columns = G.Inner && !Place->Inner;
-    }
-    const GroupedUpdate &First = G.Updates.front();
-    if (At0 != Common || Scale != G.Scale || Unsigned != G.Unsigned || Place->Outer != First.Place.Outer || U.List->getType() != First.List->getType() ||
-        U.Store->getValueOperand()->getType() != First.Store->getValueOperand()->getType() || (G.Inner && G.Columns == (Place->Inner != nullptr)))
-      return false;
-  }
-  // A loop through lists is through one; elements of a place are next to each other.
-  const SCEV *Along = G.Updates[0].Place.Inner;
-  if (G.Inner && !G.Columns && (G.Updates.size() > 1 || G.Element.Inner || !isa<SCEVConstant>(Along) || Along->isZero()))
-    return false;
-  uint64_t Bytes = G.Updates[0].Store->getDataLayout().getTypeStoreSize(G.Updates[0].Operation->getType()).getFixedValue();
-  auto *Step = dyn_cast_or_null<SCEVConstant>(G.Element.Inner);
-  return !G.Columns || (Step && Step->getAPInt() == Bytes);
-}
-
-// Whether what else is loaded is of other objects than what is summed up.
-bool readsOthers(const GroupedLoop &G, ScalarEvolution &SE) {
-  const SCEV *Sums = SE.getPointerBase(G.Element.First);
-  return all_of(G.Body, [&](Instruction *I) {
-    auto *Load = dyn_cast<LoadInst>(I);
-    bool Old = Load && any_of(G.Updates, [&](const GroupedUpdate &U) { return U.Load == Load; });
-    if (!Load || Old)
-      return true;
-    const SCEV *Base = SE.getPointerBase(SE.getSCEV(Load->getPointerOperand()));
-    return Base != Sums && SE.isLoopInvariant(Base, G.Outer);
-  });
-}
-
-std::optional<GroupedLoop> groupedLoop(Loop &L, ScalarEvolution &SE) {
-  GroupedLoop G;
-  G.Outer = &L;
-  if (!pollyrs::leavesNoValue(L) || L.getSubLoops().size() > 1)
-    return std::nullopt;
-  if (!L.isInnermost()) {
-    G.Inner = L.getSubLoops()[0];
-    const SCEV *Count = SE.getBackedgeTakenCount(G.Inner);
-    if (!G.Inner->isInnermost() || G.Inner->getNumBlocks() != 1 || !G.Inner->isLoopSimplifyForm() || isa<SCEVCouldNotCompute>(Count) ||
-        !SE.isLoopInvariant(Count, &L))
-      return std::nullopt;
-  }
-  const SCEV *Count = SE.getBackedgeTakenCount(&L);
-  if (isa<SCEVCouldNotCompute>(Count) || !readBody(G, SE) || !readPlaces(G, SE) || !readsOthers(G, SE))
-    return std::nullopt;
-  // What is sorted by place in each iteration of a loop around must be the same in most.
-  for (Loop *Around = L.getParentLoop(); Around; Around = Around->getParentLoop())
-    if (!SE.isLoopInvariant(Count, Around) || !all_of(G.Updates, [&](GroupedUpdate &U) { return SE.isLoopInvariant(U.Place.First, Around); }))
-      return std::nullopt;
-  return G;
-}
+using pollyrs::GroupedLoop;
+using pollyrs::PlaceAccess;
+using pollyrs::PlaceList;
+using pollyrs::PlaceTarget;
 
 // Builds the version: a loop over places around one over the contributions to each.
 class PlaceByPlace {
@@ -288,15 +100,18 @@ public:
   }
 
   bool canBuild() {
-    SmallVector<const SCEV *, 16> Needed{G.Scale, SE.getBackedgeTakenCount(G.Outer)};
+    SmallVector<const SCEV *, 16> Needed{SE.getBackedgeTakenCount(G.Outer)};
     auto Need = [&](const Linear &L) { Needed.append({L.First, L.Outer, L.Inner}); };
-    Need(G.Element);
-    for (GroupedUpdate &U : G.Updates)
-      Need(U.Place);
+    for (PlaceTarget &T : G.Targets)
+      Need(T.Element), Needed.push_back(T.Scale);
+    for (PlaceList &List : G.Lists)
+      Need(List.Place);
+    for (auto &N : G.Narrow)
+      Needed.append({N.First, N.Inner, N.Scale});
     for (Loop *L : {G.Outer, G.Inner})
       if (L)
         for (PHINode &PHI : L->getHeader()->phis())
-          Need(*linearOf(SE.getSCEV(&PHI), G, SE));
+          Need(*G.linear(SE.getSCEV(&PHI), SE));
     if (G.Inner)
       Needed.push_back(SE.getBackedgeTakenCount(G.Inner));
     At = G.Outer->getLoopPreheader()->getTerminator();
@@ -313,67 +128,72 @@ public:
       if (L)
         for (PHINode &PHI : L->getHeader()->phis())
           expandPHI(PHI);
-    Value *Element = value(G.Element.First), *Step = G.Element.Inner ? number(G.Element.Inner) : nullptr;
+    for (PlaceTarget &T : G.Targets)
+      Cells.push_back(cellOf(T));
     BasicBlock *Own = SplitBlock(Before, Before->getTerminator()), *Exit = G.Outer->getUniqueExitBlock();
-    auto Block = [&](const Twine &Name) { return BasicBlock::Create(F.getContext(), "pollyrs.grouped" + Name, &F, Own); };
-    BasicBlock *Entry = Block(""), *Header = Block(".place"), *Column = G.Columns ? Block(".column") : Header;
-    BasicBlock *Some = Block(".some"), *Sum = Block(".sum"), *Join = Block(".join"), *Store = Block(".store");
-    BasicBlock *Next = Block(".next"), *Latch = G.Columns ? Block(".latch") : Next, *End = Block(".end");
+    Next = Own;
+    BasicBlock *Entry = block(""), *Header = block(".place"), *Column = G.Columns ? block(".column") : Header;
+    BasicBlock *Some = block(".some"), *Sum = block(".sum"), *Join = block(".join");
+    BasicBlock *After = block(".next"), *Latch = G.Columns ? block(".latch") : After, *End = block(".end");
     B.SetCurrentDebugLocation(G.Outer->getStartLoc());
     Before->getTerminator()->eraseFromParent();
     B.SetInsertPoint(Before);
-    BranchInst *Branch = B.CreateCondBr(Good, Entry, Own);
-    pollyrs::markPair(*Branch, Id);
+    pollyrs::markPair(*B.CreateCondBr(Good, Entry, Own), Id);
     B.SetInsertPoint(Entry);
     B.CreateBr(Header);
     PHINode *P = counter(Header, Entry, Latch, Places, End);
-    PHINode *C = G.Columns ? counter(Column, Header, Next, Columns, Latch) : nullptr;
+    PHINode *C = G.Columns ? counter(Column, Header, After, Columns, Latch) : nullptr;
     if (C) {
       B.SetInsertPoint(Header);
       B.CreateBr(Column);
     }
-    // The contributions to this place.
     B.SetInsertPoint(Column);
-    Value *Address = B.CreateGEP(B.getInt8Ty(), Element, B.CreateMul(B.CreateAdd(P, Low, "", false, true), Scale, "", false, true));
-    if (C)
-      Address = B.CreateGEP(B.getInt8Ty(), Address, B.CreateMul(C, Step, "", true, true));
-    Type *Ty = G.Updates[0].Operation->getType();
-    LoadInst *Old = B.CreateAlignedLoad(Ty, Address, G.Updates[0].Load->getAlign());
-    copyTags(*G.Updates[0].Load, *Old);
+    loadElements(P, C);
     auto [From, To] = range(P);
     B.CreateCondBr(B.CreateICmpSLT(From, To), Some, Join);
+    // The contributions to this place.
     B.SetInsertPoint(Some);
     Value *First = B.CreateSExt(From, Word), *Behind = B.CreateSExt(To, Word);
     B.CreateBr(Sum);
     B.SetInsertPoint(Sum);
-    PHINode *Q = B.CreatePHI(Word, 2), *Total = B.CreatePHI(Ty, 2);
+    PHINode *Q = B.CreatePHI(Word, 2);
     Q->addIncoming(First, Some);
-    Total->addIncoming(Old, Some);
-    Value *New = contribution(Q, C, Total);
+    Next = Join;
+    contribute(Q, C);
     Value *Following = B.CreateAdd(Q, B.getInt64(1), "", false, true);
-    Q->addIncoming(Following, Sum);
-    Total->addIncoming(New, Sum);
+    Q->addIncoming(Following, B.GetInsertBlock());
     B.CreateCondBr(B.CreateICmpNE(Following, Behind), Sum, Join);
-    // Stored only where there are some: other elements may be another thread's. (A second look, so that this
-    // stays a condition of its own.)
     B.SetInsertPoint(Join);
-    PHINode *All = B.CreatePHI(Ty, 2);
-    All->addIncoming(Old, Column);
-    All->addIncoming(New, Sum);
-    auto [Again, Behind2] = range(P);
-    B.CreateCondBr(B.CreateICmpSLT(Again, Behind2), Store, Next);
-    B.SetInsertPoint(Store);
-    StoreInst *Last = B.CreateAlignedStore(All, Address, G.Updates[0].Store->getAlign());
-    copyTags(*G.Updates[0].Store, *Last);
-    B.CreateBr(Next);
+    Next = After;
+    storeElements(P);
+    B.CreateBr(After);
     B.SetInsertPoint(End);
     B.CreateBr(Exit);
+    DominatorTree DT(F);
+    SmallVector<AllocaInst *, 8> Local;
+    for (Cell &Own : Cells)
+      Local.append({Own.Total, Own.Stored});
+    PromoteMemToReg(Local, DT);
     return Header;
   }
 
 private:
+  // A target's value while the contributions to a place are added, and whether one was.
+  struct Cell {
+    AllocaInst *Total, *Stored;
+    Value *First, *Scale, *Step, *Address = nullptr;
+  };
+
+  struct Counter {
+    PHINode *PHI;
+    Value *First, *Outer, *Inner;
+  };
+
+  BasicBlock *block(const Twine &Name) { return BasicBlock::Create(F.getContext(), "pollyrs.grouped" + Name, &F, Next); }
   Value *value(const SCEV *S) { return Expander.expandCodeFor(S, S->getType(), At); }
   Value *number(const SCEV *S) { return Expander.expandCodeFor(SE.getTruncateOrSignExtend(S, Word), Word, At); }
+  uint64_t bytes(Type *Ty) const { return F.getDataLayout().getTypeStoreSize(Ty).getFixedValue(); }
+
   // How often a loop runs, which is less than 2^31 where `Good` says so.
   Value *times(Loop &L, Value *&Good) {
     IRBuilder<> Here(At);
@@ -393,28 +213,22 @@ private:
     LLVMContext &Context = F.getContext();
     Type *Pointer = PointerType::get(Context, 0);
     Value *Good = Here.getTrue();
-    Value *Outer = times(*G.Outer, Good), *Inner = Here.getInt64(1), *Distance = Here.getInt64(0);
-    Scale = number(G.Scale);
-    const GroupedUpdate &First = G.Updates.front();
-    if (G.Inner) {
-      Value *Count = times(*G.Inner, Good);
-      uint64_t Bytes = F.getDataLayout().getTypeStoreSize(First.Operation->getType()).getFixedValue();
-      if (G.Columns) {
-        // Places do not reach into each other.
-        Columns = Count;
-        Good = Here.CreateAnd(Good, Here.CreateICmpSLE(Here.CreateMul(Count, Here.getInt64(Bytes)), Scale));
-      } else {
-        Inner = Count, Distance = number(First.Place.Inner);
-      }
+    for (auto [Compare, Result] : G.Guards) {
+      Value *Own = Here.CreateICmp(Compare->getPredicate(), Compare->getOperand(0), Compare->getOperand(1));
+      Good = Here.CreateAnd(Good, Result ? Own : Here.CreateNot(Own));
     }
-    if (!G.Columns) {
-      uint64_t Bytes = F.getDataLayout().getTypeStoreSize(First.Operation->getType()).getFixedValue();
-      Good = Here.CreateAnd(Good, Here.CreateICmpSGE(Scale, Here.getInt64(Bytes)));
-    }
+    const PlaceList &First = G.Lists.front();
+    Outer = times(*G.Outer, Good), Inner = Here.getInt64(1), Distance = Here.getInt64(0);
+    if (G.Inner)
+      (G.Columns ? Columns : Inner) = times(*G.Inner, Good);
+    if (G.Inner && !G.Columns)
+      Distance = number(First.Place.Inner);
+    Good = Here.CreateAnd(Good, placesAreApart(Here));
     SmallVector<Value *, 12> Arguments;
-    for (unsigned N = 0; N != MaxLists; ++N)
-      Arguments.push_back(N < G.Updates.size() ? value(G.Updates[N].Place.First) : ConstantPointerNull::get(cast<PointerType>(Pointer)));
-    uint64_t Kind = First.List->getType()->getIntegerBitWidth() / 8 + (G.Unsigned ? pollyrs::UnsignedList : 0);
+    for (unsigned N = 0; N != GroupedLoop::MaxLists; ++N)
+      Arguments.push_back(N < G.Lists.size() ? value(G.Lists[N].Place.First) : ConstantPointerNull::get(cast<PointerType>(Pointer)));
+    bool Always = all_of(G.Lists, [](const PlaceList &List) { return List.Always; });
+    uint64_t Kind = First.Ty->getIntegerBitWidth() / 8 + (G.Unsigned ? pollyrs::UnsignedList : 0) + (Always ? 0 : pollyrs::PartlyReadList);
     // Without an answer in sight nothing is asked for.
     Value *Iterations = Here.CreateSelect(Here.CreateFreeze(Good), Outer, Here.getInt64(0));
     Arguments.append({number(First.Place.Outer), Distance, Inner, Iterations, Here.getInt64(Kind)});
@@ -425,29 +239,75 @@ private:
     Start = Field(Pointer, 0), Order = Field(Pointer, 1), Second = Field(Pointer, 2);
     Low = Here.CreateFreeze(Field(Word, 3)), Places = Here.CreateFreeze(Field(Word, 4));
     // (The question comes first: `forgetQuestion` follows first operands.)
-    return Here.CreateAnd(Here.CreateICmpSGT(Places, Here.getInt64(0)), sumsAreNoLists(Here, Outer, Inner, Distance));
+    Value *Fits = Here.CreateAnd(Here.CreateICmpSGT(Places, Here.getInt64(0)), Here.CreateFreeze(subscriptsFit(Here)));
+    return Here.CreateAnd(Fits, Here.CreateFreeze(memoryIsApart(Here)));
   }
 
-  // The version does not load what the lists had: whether no sum is stored where they are.
-  Value *sumsAreNoLists(IRBuilder<> &Here, Value *Outer, Value *Inner, Value *Distance) {
-    const DataLayout &DL = F.getDataLayout();
-    const GroupedUpdate &First = G.Updates.front();
-    auto Bytes = [&](Type *Ty) { return Here.getInt64(DL.getTypeStoreSize(Ty).getFixedValue()); };
+  // Whether no two places, each with all its targets, have a byte in common.
+  Value *placesAreApart(IRBuilder<> &Here) {
+    Value *Apart = Here.getTrue();
+    for (unsigned N = 0; N != G.Targets.size(); ++N) {
+      if (G.Targets[N].Base != N)
+        continue;
+      int64_t From = 0, To = 0;
+      for (const PlaceTarget &T : G.Targets)
+        if (T.Base == N)
+          From = std::min(From, T.Distance), To = std::max(To, T.Distance + int64_t(bytes(T.Ty)));
+      Value *Span = G.Columns ? Here.CreateMul(Columns, Here.getInt64(bytes(G.Targets[N].Ty))) : Here.getInt64(To - From);
+      Apart = Here.CreateAnd(Apart, Here.CreateICmpSLE(Span, number(G.Targets[N].Scale)));
+    }
+    return Apart;
+  }
+
+  // Whether subscripts of 32 bits are those that 64 would hold: at both ends of all that they depend on.
+  Value *subscriptsFit(IRBuilder<> &Here) {
+    Value *Fit = Here.getTrue(), *One = Here.getInt64(1);
+    for (const pollyrs::NarrowPlace &N : G.Narrow) {
+      Value *First = number(N.First), *By = number(N.Scale);
+      Value *Along = N.Inner ? Here.CreateMul(number(N.Inner), Here.CreateSub(G.Columns ? Columns : Inner, One)) : nullptr;
+      for (Value *Place : {Low, Here.CreateAdd(Low, Here.CreateSub(Places, One))})
+        for (Value *Column : {static_cast<Value *>(Here.getInt64(0)), Along}) {
+          if (!Column)
+            continue;
+          Value *At = Here.CreateAdd(Here.CreateAdd(First, Here.CreateMul(By, Place)), Column);
+          int64_t Least = N.Signed ? INT32_MIN : 0, Largest = N.Signed ? int64_t(INT32_MAX) : int64_t(UINT32_MAX);
+          Fit = Here.CreateAnd(Fit, Here.CreateAnd(Here.CreateICmpSGE(At, Here.getInt64(Least)), Here.CreateICmpSLE(At, Here.getInt64(Largest))));
+        }
+    }
+    return Fit;
+  }
+
+  // The version does not load what the lists had, and loads targets before it stores any: whether no target
+  // lies in a list or in another one.
+  Value *memoryIsApart(IRBuilder<> &Here) {
     auto Address = [&](const SCEV *S) { return Here.CreatePtrToInt(value(S), Word); };
     auto Last = [&](Value *Step, Value *Times) { return Here.CreateMul(Step, Here.CreateSub(Times, Here.getInt64(1))); };
-    Value *Zero = Here.getInt64(0), *Own = Bytes(First.Operation->getType());
-    Value *From = Here.CreateAdd(Address(G.Element.First), Here.CreateMul(Scale, Low));
-    Value *To = Here.CreateAdd(Here.CreateAdd(From, Last(Scale, Places)), G.Columns ? Here.CreateMul(Columns, Own) : Own);
-    Value *Apart = Here.getTrue();
-    for (GroupedUpdate &U : G.Updates) {
-      Value *Start = Address(U.Place.First), *End = Here.CreateAdd(Start, Bytes(U.List->getType()));
-      for (Value *Reach : {Last(number(U.Place.Outer), Outer), Last(Distance, Inner)}) {
-        Start = Here.CreateAdd(Start, Here.CreateBinaryIntrinsic(Intrinsic::smin, Reach, Zero));
-        End = Here.CreateAdd(End, Here.CreateBinaryIntrinsic(Intrinsic::smax, Reach, Zero));
-      }
-      Apart = Here.CreateAnd(Apart, Here.CreateOr(Here.CreateICmpULE(To, Start), Here.CreateICmpULE(End, From)));
+    SmallVector<std::array<Value *, 2>, 8> Written, Read;
+    for (const PlaceTarget &T : G.Targets) {
+      Value *Own = G.Columns ? Here.CreateMul(Columns, Here.getInt64(bytes(T.Ty))) : Here.getInt64(bytes(T.Ty));
+      Value *Scale = number(T.Scale), *From = Here.CreateAdd(Address(T.Element.First), Here.CreateMul(Scale, Low));
+      Written.push_back({From, Here.CreateAdd(Here.CreateAdd(From, Last(Scale, Places)), Own)});
     }
-    return Here.CreateFreeze(Apart);
+    for (const PlaceList &List : G.Lists) {
+      Value *From = Address(List.Place.First), *To = Here.CreateAdd(From, Here.getInt64(bytes(List.Ty)));
+      for (Value *Reach : {Last(number(List.Place.Outer), Outer), Last(Distance, Inner)}) {
+        From = Here.CreateAdd(From, Here.CreateBinaryIntrinsic(Intrinsic::smin, Reach, Here.getInt64(0)));
+        To = Here.CreateAdd(To, Here.CreateBinaryIntrinsic(Intrinsic::smax, Reach, Here.getInt64(0)));
+      }
+      Read.push_back({From, To});
+    }
+    Value *Apart = Here.getTrue();
+    auto Compare = [&](std::array<Value *, 2> A, std::array<Value *, 2> C) {
+      Apart = Here.CreateAnd(Apart, Here.CreateOr(Here.CreateICmpULE(A[1], C[0]), Here.CreateICmpULE(C[1], A[0])));
+    };
+    for (unsigned N = 0; N != Written.size(); ++N) {
+      for (unsigned Other = 0; Other != N; ++Other)
+        if (G.Targets[Other].Base != G.Targets[N].Base)
+          Compare(Written[N], Written[Other]);
+      for (auto &List : Read)
+        Compare(Written[N], List);
+    }
+    return Apart;
   }
 
   PHINode *counter(BasicBlock *Header, BasicBlock *From, BasicBlock *Latch, Value *Count, BasicBlock *Exit) {
@@ -469,36 +329,124 @@ private:
 
   // What a counter of the original loop is made of, before it.
   void expandPHI(PHINode &PHI) {
-    Linear L = *linearOf(SE.getSCEV(&PHI), G, SE);
+    Linear L = *G.linear(SE.getSCEV(&PHI), SE);
     auto Number = [&](const SCEV *S) -> Value * { return S ? value(S) : nullptr; };
     Counters.push_back({&PHI, value(L.First), Number(L.Outer), Number(L.Inner)});
   }
 
-  // An iteration's contribution, added to the total.
-  Value *contribution(PHINode *Q, PHINode *C, Value *Total) {
+  Cell cellOf(const PlaceTarget &T) {
+    IRBuilder<> Top(&F.getEntryBlock(), F.getEntryBlock().begin());
+    Cell Own{Top.CreateAlloca(T.Ty), Top.CreateAlloca(Top.getInt1Ty()), value(T.Element.First), number(T.Scale), nullptr};
+    Own.Step = T.Element.Inner ? number(T.Element.Inner) : nullptr;
+    return Own;
+  }
+
+  void loadElements(Value *P, Value *C) {
+    Value *Place = B.CreateAdd(P, Low, "", false, true);
+    for (unsigned N = 0; N != Cells.size(); ++N) {
+      Cell &Own = Cells[N];
+      const PlaceTarget &T = G.Targets[N];
+      Own.Address = B.CreateGEP(B.getInt8Ty(), Own.First, B.CreateMul(Place, Own.Scale, "", false, true));
+      if (C)
+        Own.Address = B.CreateGEP(B.getInt8Ty(), Own.Address, B.CreateMul(C, Own.Step, "", true, true));
+      LoadInst *Old = B.CreateAlignedLoad(T.Ty, Own.Address, T.Load->getAlign());
+      copyTags(*T.Load, *Old);
+      B.CreateStore(Old, Own.Total);
+      B.CreateStore(B.getFalse(), Own.Stored);
+    }
+  }
+
+  // Stored only where the program does: other elements may be another thread's. (A second look at the ends of
+  // the place, so that this stays a condition of its own.)
+  void storeElements(Value *P) {
+    for (bool Always : {true, false}) {
+      Value *Any = nullptr;
+      BasicBlock *Behind = nullptr;
+      for (unsigned N = 0; N != Cells.size(); ++N) {
+        const PlaceTarget &T = G.Targets[N];
+        if (T.Always != Always)
+          continue;
+        if (!Any || !Always) {
+          auto [From, To] = range(P);
+          Any = Always ? B.CreateICmpSLT(From, To) : B.CreateLoad(B.getInt1Ty(), Cells[N].Stored);
+          BasicBlock *Store = block(".store");
+          Behind = block(".stored");
+          B.CreateCondBr(Any, Store, Behind);
+          B.SetInsertPoint(Store);
+        }
+        StoreInst *Last = B.CreateAlignedStore(B.CreateLoad(T.Ty, Cells[N].Total), Cells[N].Address, T.Store->getAlign());
+        copyTags(*T.Store, *Last);
+        if (!Always) {
+          B.CreateBr(Behind);
+          B.SetInsertPoint(Behind);
+        }
+      }
+      if (Always && Behind) {
+        B.CreateBr(Behind);
+        B.SetInsertPoint(Behind);
+      }
+    }
+  }
+
+  // An iteration's contributions, in blocks as the program has them; the builder stands behind.
+  void contribute(PHINode *Q, PHINode *C) {
     Value *I = B.CreateSExt(B.CreateLoad(Half, B.CreateInBoundsGEP(Half, Order, Q)), Word);
-    bool Two = G.Updates.size() > 1 || (G.Inner && !G.Columns);
+    bool Two = G.Lists.size() > 1 || (G.Inner && !G.Columns);
     Value *Other = Two ? B.CreateLoad(Half, B.CreateInBoundsGEP(Half, Second, Q)) : nullptr;
     Value *K = C ? C : G.Inner ? B.CreateSExt(Other, Word) : nullptr;
     ValueToValueMapTy Map;
     for (auto &[PHI, First, Outer, Inner] : Counters)
       Map[PHI] = counted(*PHI, First, {{Outer, I}, {Inner, K}});
-    SmallPtrSet<Instruction *, 16> Updating;
-    for (GroupedUpdate &U : G.Updates)
-      Updating.insert({U.Load, U.Operation, U.Store});
-    for (Instruction *Old : G.Body) {
-      if (Updating.contains(Old))
-        continue;
-      copy(*Old, Map);
+    SmallVector<BasicBlock *, 8> New;
+    for (BasicBlock *BB : G.Blocks) {
+      New.push_back(block(".contribution"));
+      Map[BB] = New.back();
     }
-    Value *New = nullptr;
-    for (unsigned N = 0; N != G.Updates.size(); ++N) {
-      GroupedUpdate &U = G.Updates[N];
-      Map[U.Load] = Total;
-      Value *Own = copy(*U.Operation, Map);
-      New = New ? B.CreateSelect(B.CreateICmpEQ(Other, B.getInt32(N)), Own, New) : Own;
+    BasicBlock *Done = block(".done");
+    B.CreateBr(New.front());
+    for (unsigned N = 0; N != New.size(); ++N)
+      copyBlock(*G.Blocks[N], *New[N], N + 1 == New.size() ? Done : New[N + 1], Other, Map);
+    // Values of other blocks are all known now.
+    for (BasicBlock *BB : New)
+      for (PHINode &PHI : BB->phis())
+        RemapInstruction(&PHI, Map, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
+    B.SetInsertPoint(Done);
+  }
+
+  void copyBlock(BasicBlock &Old, BasicBlock &New, BasicBlock *Following, Value *Other, ValueToValueMapTy &Map) {
+    B.SetInsertPoint(&New);
+    bool Head = &Old == G.Outer->getHeader() || &Old == G.deepest().getHeader();
+    for (Instruction &I : Old) {
+      auto It = G.Accesses.find(&I);
+      if (It != G.Accesses.end())
+        access(I, It->second, Other, Map);
+      else if (auto *PHI = dyn_cast<PHINode>(&I)) {
+        if (!Head)
+          Map[&I] = B.Insert(PHI->clone());
+      } else if (!I.isTerminator())
+        copy(I, Map);
     }
-    return New;
+    // Where the iteration ends, and before the loop inside, there is one way.
+    if (&Old == G.deepest().getLoopLatch() || !G.deepest().contains(&Old))
+      B.CreateBr(Following);
+    else
+      copy(*Old.getTerminator(), Map);
+  }
+
+  // What a target holds, and becomes, where the contribution is one to the place of this list.
+  void access(Instruction &I, PlaceAccess A, Value *Other, ValueToValueMapTy &Map) {
+    Cell &Own = Cells[A.Target];
+    auto *Store = dyn_cast<StoreInst>(&I);
+    if (!Store) {
+      Map[&I] = B.CreateLoad(I.getType(), Own.Total);
+      return;
+    }
+    Value *New = Store->getValueOperand();
+    if (Value *Mapped = Map.lookup(New))
+      New = Mapped;
+    Value *Is = G.Lists.size() > 1 ? B.CreateICmpEQ(Other, B.getInt32(A.List)) : nullptr;
+    B.CreateStore(Is ? B.CreateSelect(Is, New, B.CreateLoad(New->getType(), Own.Total)) : New, Own.Total);
+    B.CreateStore(Is ? B.CreateOr(Is, B.CreateLoad(B.getInt1Ty(), Own.Stored)) : B.getTrue(), Own.Stored);
   }
 
   Value *counted(PHINode &PHI, Value *First, ArrayRef<std::pair<Value *, Value *>> Steps) {
@@ -518,7 +466,7 @@ private:
     return V;
   }
 
-  Instruction *copy(const Instruction &Old, ValueToValueMapTy &Map) {
+  void copy(const Instruction &Old, ValueToValueMapTy &Map) {
     Instruction *New = Old.clone();
     New->dropDbgRecords();
     New->dropUnknownNonDebugMetadata({LLVMContext::MD_tbaa, LLVMContext::MD_fpmath});
@@ -526,13 +474,7 @@ private:
     B.Insert(New);
     RemapInstruction(New, Map, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
     Map[&Old] = New;
-    return New;
   }
-
-  struct Counter {
-    PHINode *PHI;
-    Value *First, *Outer, *Inner;
-  };
 
   GroupedLoop &G;
   Function &F;
@@ -541,16 +483,21 @@ private:
   IRBuilder<> B;
   Type *Word, *Half;
   Instruction *At = nullptr;
-  Value *Start = nullptr, *Order = nullptr, *Second = nullptr, *Low = nullptr, *Places = nullptr, *Scale = nullptr, *Columns = nullptr;
+  // New blocks stand before this one.
+  BasicBlock *Next = nullptr;
+  Value *Start = nullptr, *Order = nullptr, *Second = nullptr, *Low = nullptr, *Places = nullptr;
+  Value *Outer = nullptr, *Inner = nullptr, *Distance = nullptr, *Columns = nullptr;
   SmallVector<Counter, 4> Counters;
+  SmallVector<Cell, 4> Cells;
 };
 
 bool groupByPlace(Loop &L, Function &F, Session &S) {
   ScalarEvolution &SE = S.FAM.getResult<ScalarEvolutionAnalysis>(F);
   DominatorTree &DT = S.FAM.getResult<DominatorTreeAnalysis>(F);
-  if (!pollyrs::isCopyable(L, DT) || L.getNumBlocks() > 8 || !S.work(L))
+  LoopInfo &LI = S.FAM.getResult<LoopAnalysis>(F);
+  if (!pollyrs::isCopyable(L, DT) || L.getNumBlocks() > 16 || !S.work(L))
     return false;
-  auto G = groupedLoop(L, SE);
+  auto G = pollyrs::groupedLoop(L, SE, DT, LI);
   if (!G)
     return false;
   PlaceByPlace Version(*G, F, SE);
@@ -559,97 +506,9 @@ bool groupByPlace(Loop &L, Function &F, Session &S) {
   unsigned Id = pollyrs::addPair(S, F);
   BasicBlock *Own = L.getHeader(), *Header = Version.build(Id);
   S.FAM.invalidate(F, PreservedAnalyses::none());
-  LoopInfo &LI = S.FAM.getResult<LoopAnalysis>(F);
-  addStringMetadataToLoop(LI.getLoopFor(Own), pollyrs::ListedMark, Id);
-  addStringMetadataToLoop(LI.getLoopFor(Header), pollyrs::GroupedMark, Id);
-  return true;
-}
-
-// The branch between the pair of loops with a number.
-BranchInst *branchOfGroups(Function &F, unsigned Id) {
-  for (BasicBlock &BB : F)
-    if (auto *Branch = dyn_cast<BranchInst>(BB.getTerminator()); Branch && Branch->isConditional())
-      if (MDNode *Mark = Branch->getMetadata(GroupedBranchMark))
-        if (mdconst::extract<ConstantInt>(Mark->getOperand(0))->getZExtValue() == Id)
-          return Branch;
-  return nullptr;
-}
-
-// A value that is known where `Before` ends: itself, or a copy of what computes it. Null if there is none.
-Value *knownAt(Value *V, BasicBlock &Before, DominatorTree &DT, ValueToValueMapTy &Map, unsigned Depth) {
-  auto *I = dyn_cast<Instruction>(V);
-  if (!I || DT.dominates(I, Before.getTerminator()))
-    return V;
-  if (Value *Known = Map.lookup(I))
-    return Known;
-  if (!Depth || isa<PHINode>(I) || I->mayReadOrWriteMemory() || !isSafeToSpeculativelyExecute(I))
-    return nullptr;
-  Instruction *New = I->clone();
-  for (Use &Operand : New->operands()) {
-    Value *Known = knownAt(Operand.get(), Before, DT, Map, Depth - 1);
-    if (!Known) {
-      New->deleteValue();
-      return nullptr;
-    }
-    Operand.set(Known);
-  }
-  New->insertBefore(Before.getTerminator()->getIterator());
-  Map[I] = New;
-  return New;
-}
-
-// The library is not asked what nobody needs: nothing leads to the users of its answer.
-void forgetQuestion(Value *Condition) {
-  SmallVector<Instruction *, 8> Way;
-  CallInst *Asked = nullptr;
-  for (auto *I = dyn_cast<Instruction>(Condition); I && !Asked && Way.size() < 8; I = dyn_cast<Instruction>(I->getOperand(0))) {
-    Way.push_back(I);
-    Asked = dyn_cast<CallInst>(I);
-  }
-  if (!Asked || !Asked->getCalledFunction() || !Asked->getCalledFunction()->getName().starts_with("pollyrs_rt_"))
-    return;
-  SmallSetVector<Instruction *, 16> Users;
-  Users.insert(Asked);
-  for (unsigned N = 0; N != Users.size(); ++N)
-    if (isa<CallInst, GetElementPtrInst>(Users[N]))
-      for (User *U : Users[N]->users())
-        Users.insert(cast<Instruction>(U));
-  while (!Users.empty()) {
-    Instruction *I = Users.pop_back_val();
-    if (!I->isTerminator() && !isa<PHINode>(I)) {
-      I->replaceAllUsesWith(PoisonValue::get(I->getType()));
-      I->eraseFromParent();
-    }
-  }
-}
-
-// In place of a loop over places, a copy of the program's loop. False if values leave one of them.
-bool putListedBack(Loop &Places, Loop &Own, Function &F, DominatorTree &DT) {
-  BasicBlock *Before = Places.getLoopPreheader(), *Exit = Places.getUniqueExitBlock(), *Behind = Own.getUniqueExitBlock(), *Entry = Own.getLoopPreheader();
-  if (!Before || !Exit || !Behind || !Entry || !Behind->phis().empty() || !Exit->phis().empty())
-    return false;
-  ValueToValueMapTy Map;
-  SmallVector<BasicBlock *, 16> Blocks(Own.block_begin(), Own.block_end()), New;
-  for (BasicBlock *BB : Blocks)
-    for (Instruction &I : *BB)
-      for (Value *V : I.operands())
-        if (auto *Used = dyn_cast<Instruction>(V); Used && !Own.contains(Used)) {
-          Value *Known = knownAt(Used, *Before, DT, Map, 8);
-          if (!Known)
-            return false;
-          Map[Used] = Known;
-        }
-  for (BasicBlock *BB : Blocks) {
-    New.push_back(CloneBasicBlock(BB, Map, ".listed", &F));
-    Map[BB] = New.back();
-  }
-  Map[Behind] = Exit;
-  Map[Entry] = Before;
-  remapInstructionsInBlocks(New, Map);
-  for (BasicBlock *BB : New)
-    BB->getTerminator()->setMetadata(LLVMContext::MD_loop, nullptr);
-  Before->getTerminator()->replaceSuccessorWith(Places.getHeader(), New.front());
-  Places.getHeader()->removePredecessor(Before, /*KeepOneInputPHIs=*/true);
+  LoopInfo &Now = S.FAM.getResult<LoopAnalysis>(F);
+  addStringMetadataToLoop(Now.getLoopFor(Own), pollyrs::ListedMark, Id);
+  addStringMetadataToLoop(Now.getLoopFor(Header), pollyrs::GroupedMark, Id);
   return true;
 }
 } // namespace
@@ -660,41 +519,3 @@ extern "C" bool prs_group_sums(Session *S, LLVMValueRef FRef) {
   return pollyrs::divideFirst(F, *S, pollyrs::VersionMarks, [&](Loop &L) { return !Blocked.contains(&L) && groupByPlace(L, F, *S); });
 }
 
-extern "C" bool prs_restore_grouped(Session *S, LLVMValueRef FRef, bool Erase) {
-  Function &F = *unwrap<Function>(FRef);
-  SmallVector<unsigned, 4> Ids;
-  erase_if(S->Grouped, [&](auto &T) {
-    if (T.first == &F)
-      Ids.push_back(T.second);
-    return !T.first || T.first == &F;
-  });
-  for (unsigned Id : Ids) {
-    S->FAM.invalidate(F, PreservedAnalyses::none());
-    LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
-    DominatorTree &DT = S->FAM.getResult<DominatorTreeAnalysis>(F);
-    SmallVector<Loop *, 2> Places, Own;
-    for (Loop *L : LI.getLoopsInPreorder()) {
-      if (getOptionalIntLoopAttribute(L, pollyrs::GroupedMark) == int(Id))
-        Places.push_back(L);
-      if (getOptionalIntLoopAttribute(L, pollyrs::ListedMark) == int(Id))
-        Own.push_back(L);
-    }
-    BranchInst *Branch = branchOfGroups(F, Id);
-    // A mark that is lost would leave sums that nothing proves to be the program's.
-    if (Places.empty() || Own.empty() || !Branch)
-      return false;
-    if (BasicBlock *Before = Places.front()->getLoopPreheader(); Places.size() == 1 && Before && Before->getSinglePredecessor() == Branch->getParent()) {
-      // It stays on the host: nobody is asked.
-      Value *Condition = Branch->getCondition();
-      Branch->setCondition(ConstantInt::getBool(F.getContext(), Branch->getSuccessor(0) != Before));
-      Branch->setMetadata(GroupedBranchMark, nullptr);
-      forgetQuestion(Condition);
-    }
-    if (!all_of(Places, [&](Loop *L) { return putListedBack(*L, *Own.front(), F, DT); }))
-      return false;
-    if (Erase)
-      EliminateUnreachableBlocks(F);
-    S->FAM.invalidate(F, PreservedAnalyses::none());
-  }
-  return true;
-}

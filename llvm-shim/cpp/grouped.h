@@ -37,8 +37,12 @@ bool leavesNoValue(const llvm::Loop &L);
 unsigned addPair(Session &S, llvm::Function &F);
 void markPair(llvm::BranchInst &Branch, unsigned Id);
 
-// Added to the bytes of an integer without a sign, where the library is asked of a list.
-inline constexpr uint64_t UnsignedList = 16;
+// On the branch that decides between a loop and its version, with the number of the pair.
+inline constexpr char GroupedBranchMark[] = "pollyrs.grouped.branch";
+
+// Added to the bytes of an integer without a sign, where the library is asked of a list; and where not all of
+// its integers are surely loaded.
+inline constexpr uint64_t UnsignedList = 16, PartlyReadList = 32;
 
 // Loops that get no version by what is done here.
 inline constexpr const char *VersionMarks[] = {ApartMark, KeptMark, UnevenRowsMark, TilesMark, PointsMark, GroupedMark, ListedMark};

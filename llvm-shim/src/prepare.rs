@@ -108,9 +108,13 @@
 //! library sorts the iterations by place, stably (`pollyrs_rt_grouped`): with its answer there is a version
 //! `for (p) for (q = start[p]; q < start[p + 1]; q++) f[low + p] += v(order[q])`, a product of sparse rows in
 //! form. Several updates of an iteration, or a loop of it through its part of the list, are numbered in their
-//! order. All that an iteration does is to compute contributions from what it loads elsewhere: that no load
-//! sees a sum is left to the model, which compares the arrays before it runs, and the host's code is the
-//! program's loop.
+//! order. An iteration computes new values of such elements (its targets: one or several of a place, in one
+//! array or in several) from their old values and what it loads elsewhere, with conditions on data; with
+//! several lists, the old values of one list's place become new ones of the same place only. A contribution
+//! is the whole iteration again, with the values so far in the place of the targets. That no load sees a
+//! target is left to the model, which compares the arrays before it runs, and the host's code is the
+//! program's loop. What the model of the version does not see is tested before it: no list lies among the
+//! targets, targets of different arrays and different places are apart, subscripts of 32 bits do not wrap.
 //!
 //! **Columns outside.** In `for (k = r[i]; k < r[i + 1]; k++) for (c < m) y[i][c] += v[k] * x[p[k]][c]` a
 //! loop that data counts is around one over columns. An element of the row is changed by each `k` in turn,

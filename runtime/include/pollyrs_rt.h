@@ -326,10 +326,12 @@ int64_t pollyrs_rt_rows_leave(const void *first, const void *last, int64_t step,
 /* Iterations by place, for sums into elements that lists of integers name. Iteration `i` (of `times`) and `k`
  * (of `inner`) takes its place from the integer i * step + k * distance bytes behind each list in turn that
  * is not NULL; `inner` is 1 where there is more than one list. Integers have `kind` bytes, without a sign
- * where POLLYRS_GROUPED_UNSIGNED is added. Place low + p (p < places) has the iterations order[q], in the
+ * where POLLYRS_GROUPED_UNSIGNED is added; POLLYRS_GROUPED_PARTLY says that the loop may leave some of them
+ * unread, whose memory is looked at first. Place low + p (p < places) has the iterations order[q], in the
  * program's order, for q from start[p] to start[p + 1]; second[q] is `k`, or the number of the list. No
  * places: there is no answer, or all integers differ. The answer stays what it is. */
 #define POLLYRS_GROUPED_UNSIGNED 16u
+#define POLLYRS_GROUPED_PARTLY 32u
 typedef struct PollyrsGroups {
   const int32_t *start, *order, *second;
   int64_t low, places;

@@ -18,6 +18,8 @@ struct Form<'a, 'b> {
     /// Indices may be negative.
     signed: bool,
     wild: Wild,
+    /// The first list is bytes of the sums.
+    inside: bool,
 }
 
 /// Which indices are values that lead nowhere: nobody uses them.
@@ -35,13 +37,14 @@ pub fn text(choices: &mut Choices<'_>) -> Text {
     let counter = ["int", "long", "size_t"][choices.weighted(&[60, 25, 15])];
     let signed = index.starts_with("int");
     let wild = [Wild::None, Wild::Entries, Wild::Rows][choices.weighted(&[84, 8, 8])];
-    let mut form = Form { choices, features: BTreeSet::new(), elem, signed, wild };
+    let mut form = Form { choices, features: BTreeSet::new(), elem, signed, wild, inside: false };
+    let alone = form.choices.chance(40);
+    form.inside = index == "uint8_t" && !alone && wild == Wild::None && form.choices.chance(40);
     let mut body = String::new();
     for _ in 0..1 + form.choices.weighted(&[70, 25, 5]) {
         form.nest(&mut body, counter, bound);
     }
     let c = elem.c;
-    let alone = form.choices.chance(40);
     let restrict = if alone { "restrict " } else { "" };
     let inline = if form.choices.chance(25) { "" } else { "__attribute__((noinline)) " };
     let functions = format!(
@@ -85,8 +88,9 @@ impl Form<'_, '_> {
     fn flat(&mut self, out: &mut String, counter: &str) {
         let (term, at) = (self.term("k"), self.through("k"));
         let target = if self.choices.chance(25) { self.through("k") } else { "k".to_owned() };
-        let kind = self.choices.weighted(&[22, 22, 18, 13, 13, 12]);
-        let statement = match if self.wild == Wild::Entries { 3 } else { kind } {
+        let kind = self.choices.weighted(&[16, 16, 14, 10, 10, 8, 26]);
+        let statement = match if self.wild == Wild::Entries { 3 + 3 * usize::from(kind > 3) } else { kind } {
+            6 => self.update(&term, &at),
             0 => format!("y[k] = {term};"),
             1 => {
                 self.features.insert("scatters");
@@ -107,6 +111,27 @@ impl Form<'_, '_> {
             _ => format!("y[{target}] += x[{at}] > 3 ? v[k] : x[{at}];"),
         };
         let _ = writeln!(out, "  for ({counter} k = 0; k < n; k++) {{\n    {statement}\n  }}");
+    }
+
+    /// A new value of an element, or of several, from the old one.
+    fn update(&mut self, term: &str, at: &str) -> String {
+        self.features.insert("updates by places");
+        if self.wild == Wild::Entries {
+            return format!("if (used[k]) y[{at}] += {term};");
+        }
+        let (name, statement) = match self.choices.weighted(&[25, 20, 20, 20, 15]) {
+            0 if !self.inside => ("components", format!("y[2 * p[k]] += {term}; y[2 * p[k] + 1] -= v[k];")),
+            1 => ("maxima by places", format!("if (y[{at}] < v[k]) y[{at}] = v[k];")),
+            2 => ("sums under conditions", format!("if (v[k] > 2) y[{at}] += {term};")),
+            3 if !self.inside => {
+                let (c, sums) = (self.elem.c, "y[2 * p[k]] += s; y[2 * p[k] + 1] -= s;");
+                let sums = format!("{sums} {}", sums.replace("p[k]", "q[k]"));
+                ("components of two lists", format!("{c} s = {term}; {sums}"))
+            }
+            _ => ("updates that are no sums", format!("y[{at}] = {term} - y[{at}];")),
+        };
+        self.features.insert(name);
+        statement
     }
 
     /// Loops over rows of entries.
@@ -268,7 +293,13 @@ impl Form<'_, '_> {
             } else {
                 "x"
             };
-            let call = format!("@f(y + {MIDDLE}, {x} + {MIDDLE}, v + {MIDDLE}, p, q, r, used, {n});");
+            let list = if self.inside {
+                self.features.insert("lists among the sums");
+                format!("({index} *)(y + {MIDDLE}) + {}", self.choices.below(300))
+            } else {
+                "p".to_owned()
+            };
+            let call = format!("@f(y + {MIDDLE}, {x} + {MIDDLE}, v + {MIDDLE}, {list}, q, r, used, {n});");
             if self.choices.chance(25) {
                 let event = self.event(index);
                 let _ = writeln!(out, "  for (int t = 0; t < 3; t++) {{\n  {call}\n{event}  }}");

@@ -16,12 +16,13 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use crate::base::abi::GROUPED_UNSIGNED;
+use crate::base::abi::{GROUPED_PARTLY, GROUPED_UNSIGNED};
 use crate::base::config::{Config, DeviceChoice, Offload};
 use crate::base::error::Error;
 use crate::base::error::Result;
 use crate::base::planted::skips;
 use crate::memory::distinct::on_threads;
+use crate::memory::mappings::can_be_read;
 
 /// What `pollyrs_rt_grouped` returns.
 #[repr(C)]
@@ -99,7 +100,7 @@ static KNOWN: Mutex<(Vec<Known>, usize)> = Mutex::new((Vec::new(), 0));
 /// Iterations by place, or the answer that there is none.
 pub fn groups(config: &Config, lists: &Lists) -> *const Groups {
     let off = config.offload == Offload::Never || config.device == DeviceChoice::Off || config.job.shares();
-    let Some(count) = lists.count().filter(|_| !off) else { return none() };
+    let Some(count) = lists.count().filter(|_| !off && lists.are_readable()) else { return none() };
     // An answer takes several times as long as the loop does. It is worth that when the loop comes again.
     let at_once = config.device == DeviceChoice::Emulated || config.offload != Offload::Auto;
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -135,7 +136,8 @@ impl Answer {
 
 impl Lists {
     /// # Safety
-    /// All integers of the lists can be read, and nobody writes to them while they are asked for.
+    /// All integers of the lists can be read, but for lists that are partly read, and nobody writes to them
+    /// while they are asked for.
     pub unsafe fn new(lists: [usize; 4], numbers: [i64; 5]) -> Lists {
         let [step, distance, inner, times, kind] = numbers;
         Lists { lists, step, distance, inner, times, kind }
@@ -148,11 +150,30 @@ impl Lists {
 
     /// How many integers all lists have, where that is something to sort.
     fn count(&self) -> Option<usize> {
-        let width = self.kind & !i64::from(GROUPED_UNSIGNED);
-        let lists = self.lists() as i64;
+        let (width, lists) = (self.width(), self.lists() as i64);
         let fine = self.times > 0 && self.inner > 0 && matches!(width, 1 | 2 | 4 | 8) && lists > 0;
         let all = self.times.checked_mul(self.inner)?.checked_mul(lists)?;
         (fine && (lists == 1 || self.inner == 1) && all <= MOST).then_some(all as usize)
+    }
+
+    /// The bytes of an integer.
+    fn width(&self) -> i64 {
+        self.kind & !i64::from(GROUPED_UNSIGNED | GROUPED_PARTLY)
+    }
+
+    /// Whether there is memory where lists have integers that the loop may leave unread.
+    fn are_readable(&self) -> bool {
+        let reach = |step: i64, times: i64| step.saturating_mul(times.saturating_sub(1));
+        let reaches = [reach(self.step, self.times), reach(self.distance, self.inner)];
+        let (low, high) = reaches.iter().fold((0i64, self.width()), |(low, high), reach| {
+            (low.saturating_add((*reach).min(0)), high.saturating_add((*reach).max(0)))
+        });
+        let spans = self.lists.iter().take_while(|list| **list != 0);
+        self.kind & i64::from(GROUPED_PARTLY) == 0
+            || can_be_read(spans.map(|list| {
+                let at = *list as u64;
+                (at.saturating_add_signed(low), at.saturating_add_signed(high))
+            }))
     }
 
     /// How many of them an iteration of the outer loop has.
@@ -164,7 +185,7 @@ impl Lists {
     /// says no.
     fn all(&self, times: Range<usize>, then: impl FnMut(i64) -> bool) -> bool {
         let unsigned = self.kind & i64::from(GROUPED_UNSIGNED) != 0;
-        match (self.kind & !i64::from(GROUPED_UNSIGNED), unsigned) {
+        match (self.width(), unsigned) {
             (1, false) => self.all_of::<i8>(times, then),
             (1, true) => self.all_of::<u8>(times, then),
             (2, false) => self.all_of::<i16>(times, then),
@@ -211,7 +232,9 @@ impl Lists {
         on_threads(parts, |t| {
             let own = (t * len).min(times)..((t + 1) * len).min(times);
             let seen = &answer.seen[own.start * self.each()..own.end * self.each()];
-            let same = if (self.kind, self.step, self.each()) == (4, 4, 1) {
+            let same = if (self.width(), self.step, self.each()) == (4, 4, 1)
+                && self.kind & i64::from(GROUPED_UNSIGNED) == 0
+            {
                 self.are_beside(own, answer.low as i32, seen)
             } else {
                 let mut seen = seen.iter();

@@ -159,6 +159,11 @@ fn parse(line: &str) -> Option<Mapping> {
     })
 }
 
+/// Whether all of some ranges can be read, as far as anyone can tell.
+pub fn can_be_read(spans: impl IntoIterator<Item = Span>) -> bool {
+    Mappings::open().is_none_or(|mut mappings| spans.into_iter().all(|span| mappings.look(span).1))
+}
+
 /// Whether copies take more than what is surely touched: not where all of the range is written.
 fn may_have_holes(array: &Array) -> bool {
     let whole = array.out_range() == Some((0, array.bytes)) && array.shape() == Shape::Dense;

@@ -59,3 +59,53 @@ void stored(long n, const int *place, const float *v, float *f, float *seen) {
     seen[i] = v[i];
   }
 }
+
+// CHECK-DAG: scop components{{[.0-9]*}} at {{.*}}: {{[0-9]+}} statements, {{[0-9]+}} arrays, 2 loops
+void components(int n, int m, const int *place, const float *v, float *f) {
+  for (int i = 0; i < n; i++) {
+    f[place[i] * m] += v[i];
+    f[place[i] * m + 1] += v[i] * 2;
+  }
+}
+
+// CHECK-DAG: scop chosen{{[.0-9]*}} at {{.*}}: {{[0-9]+}} statements, {{[0-9]+}} arrays, 2 loops
+void chosen(int n, const int *place, const float *v, float *f) {
+  for (int i = 0; i < n; i++)
+    if (v[i] > 0)
+      f[place[i]] += v[i];
+}
+
+// CHECK-DAG: scop vectors{{[.0-9]*}} at {{.*}}: {{[0-9]+}} statements, {{[0-9]+}} arrays, 2 loops
+void vectors(int n, const int *a, const int *b, const float *v, float (*f)[2]) {
+  for (int i = 0; i < n; i++) {
+    f[a[i]][0] += v[i], f[a[i]][1] += v[i];
+    f[b[i]][0] -= v[i], f[b[i]][1] -= v[i];
+  }
+}
+
+// What is added at the second list's place is made of what the first one's had.
+// CHECK-NOT: scop moved{{.*}} 2 loops
+void moved(int n, const int *a, const int *b, const float *v, float *f) {
+  for (int i = 0; i < n; i++) {
+    float part = f[a[i]] * v[i];
+    f[a[i]] -= part;
+    f[b[i]] += part;
+  }
+}
+
+// Elements of one update are not apart by a number.
+// CHECK-NOT: scop unknown{{.*}} 2 loops
+void unknown(int n, int m, int k, const int *place, const float *v, float *f) {
+  for (int i = 0; i < n; i++) {
+    f[place[i] * m] += v[i];
+    f[place[i] * m + k] += v[i];
+  }
+}
+
+// Sums of integers are atomic operations.
+// CHECK-NOT: scop integers{{.*}} 2 loops
+void integers(int n, const int *place, const int *v, int *f) {
+  for (int i = 0; i < n; i++)
+    if (v[i] > 3)
+      f[place[i]] += v[i];
+}
