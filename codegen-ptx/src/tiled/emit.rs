@@ -17,6 +17,7 @@ use pollyrs_isl as isl;
 use pollyrs_isl::{AstExpr, AstExprType, AstNode, AstNodeType};
 use pollyrs_schedule::{Param, Tiling, Tuple};
 use pollyrs_scop::ArrayId;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 /// The AST of the tiling, whose loops and conditions are the same in all threads and points.
@@ -156,6 +157,7 @@ fn start<'a>(
         plain_shared_bytes: 0,
         products: false,
         guards: guard::conditions(tiling)?,
+        bounds: RefCell::default(),
         cursor: Cursor { point: vec![0; tiling.dims.len()], ..Cursor::default() },
     })
 }

@@ -9,10 +9,13 @@ use crate::kernel::grid::helper;
 use crate::kernel::storage::OfMapping;
 use crate::tiled::{places, words};
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntEQ;
+use pollyrs_isl as isl;
 use pollyrs_isl::AstExpr;
 use pollyrs_schedule::{MappedKernel, Tiling};
 use pollyrs_scop::{ArrayId, StmtId};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// One dimension of the points of a thread, by number.
 pub(crate) struct Coordinate {
@@ -74,8 +77,14 @@ pub(crate) struct Tiled<'a> {
     pub products: bool,
     /// By statement: where its instances exist.
     pub(crate) guards: BTreeMap<StmtId, AstExpr>,
+    /// The first and last subscripts that the launch reads, by dimension, of the groups that were asked for:
+    /// each copy of a group asks, and isl takes long for them.
+    pub(crate) bounds: RefCell<Vec<(Vec<(isl::PwAff, isl::PwAff)>, Rc<Bounds>)>>,
     pub(crate) cursor: Cursor,
 }
+
+/// First and last subscripts, by dimension.
+pub(crate) type Bounds = Vec<(AstExpr, AstExpr)>;
 
 /// What belongs to the code that is being emitted.
 #[derive(Default)]
