@@ -100,7 +100,7 @@ public:
   }
 
   bool canBuild() {
-    SmallVector<const SCEV *, 16> Needed{SE.getBackedgeTakenCount(G.Outer)};
+    SmallVector<const SCEV *, 16> Needed{G.Count};
     auto Need = [&](const Linear &L) { Needed.append({L.First, L.Outer, L.Inner}); };
     for (PlaceTarget &T : G.Targets)
       Need(T.Element), Needed.push_back(T.Scale);
@@ -108,6 +108,8 @@ public:
       Need(List.Place);
     for (auto &N : G.Narrow)
       Needed.append({N.First, N.Inner, N.Scale});
+    for (auto &C : G.Checks)
+      Needed.append({C.Counter.First, C.Counter.Outer, C.Other});
     for (Loop *L : {G.Outer, G.Inner})
       if (L)
         for (PHINode &PHI : L->getHeader()->phis())
@@ -130,7 +132,7 @@ public:
           expandPHI(PHI);
     for (PlaceTarget &T : G.Targets)
       Cells.push_back(cellOf(T));
-    BasicBlock *Own = SplitBlock(Before, Before->getTerminator()), *Exit = G.Outer->getUniqueExitBlock();
+    BasicBlock *Own = SplitBlock(Before, Before->getTerminator()), *Exit = G.Exit;
     Next = Own;
     BasicBlock *Entry = block(""), *Header = block(".place"), *Column = G.Columns ? block(".column") : Header;
     BasicBlock *Some = block(".some"), *Sum = block(".sum"), *Join = block(".join");
@@ -195,9 +197,9 @@ private:
   uint64_t bytes(Type *Ty) const { return F.getDataLayout().getTypeStoreSize(Ty).getFixedValue(); }
 
   // How often a loop runs, which is less than 2^31 where `Good` says so.
-  Value *times(Loop &L, Value *&Good) {
+  Value *times(const SCEV *BackEdges, Value *&Good) {
     IRBuilder<> Here(At);
-    Value *Count = Expander.expandCodeFor(SE.getTruncateOrZeroExtend(SE.getBackedgeTakenCount(&L), Word), Word, At);
+    Value *Count = Expander.expandCodeFor(SE.getTruncateOrZeroExtend(BackEdges, Word), Word, At);
     Good = Here.CreateAnd(Good, Here.CreateICmpULT(Count, Here.getInt64(INT32_MAX)));
     return Here.CreateAdd(Count, Here.getInt64(1));
   }
@@ -218,9 +220,9 @@ private:
       Good = Here.CreateAnd(Good, Result ? Own : Here.CreateNot(Own));
     }
     const PlaceList &First = G.Lists.front();
-    Outer = times(*G.Outer, Good), Inner = Here.getInt64(1), Distance = Here.getInt64(0);
+    Outer = times(G.Count, Good), Inner = Here.getInt64(1), Distance = Here.getInt64(0);
     if (G.Inner)
-      (G.Columns ? Columns : Inner) = times(*G.Inner, Good);
+      (G.Columns ? Columns : Inner) = times(SE.getBackedgeTakenCount(G.Inner), Good);
     if (G.Inner && !G.Columns)
       Distance = number(First.Place.Inner);
     Good = Here.CreateAnd(Good, placesAreApart(Here));
@@ -239,7 +241,7 @@ private:
     Start = Field(Pointer, 0), Order = Field(Pointer, 1), Second = Field(Pointer, 2);
     Low = Here.CreateFreeze(Field(Word, 3)), Places = Here.CreateFreeze(Field(Word, 4));
     // (The question comes first: `forgetQuestion` follows first operands.)
-    Value *Fits = Here.CreateAnd(Here.CreateICmpSGT(Places, Here.getInt64(0)), Here.CreateFreeze(subscriptsFit(Here)));
+    Value *Fits = Here.CreateAnd(Here.CreateICmpSGT(Places, Here.getInt64(0)), Here.CreateFreeze(Here.CreateAnd(subscriptsFit(Here), checksHold(Here))));
     return Here.CreateAnd(Fits, Here.CreateFreeze(memoryIsApart(Here)));
   }
 
@@ -275,6 +277,29 @@ private:
         }
     }
     return Fit;
+  }
+
+  // Whether no check would end the program: at both ends of what is compared, between which all of it lies.
+  Value *checksHold(IRBuilder<> &Here) {
+    Value *All = Here.getTrue(), *One = Here.getInt64(1), *Zero = Here.getInt64(0);
+    for (const pollyrs::PlaceCheck &C : G.Checks) {
+      Value *First = C.OfPlace ? Low : number(C.Counter.First);
+      Value *Last = Here.CreateAdd(First, C.OfPlace ? Here.CreateSub(Places, One) : Here.CreateMul(number(C.Counter.Outer), Here.CreateSub(Outer, One)));
+      Value *Other = number(C.Other), *Holds = nullptr;
+      if (C.Holds == CmpInst::ICMP_NE) {
+        Value *Least = Here.CreateBinaryIntrinsic(Intrinsic::smin, First, Last), *Largest = Here.CreateBinaryIntrinsic(Intrinsic::smax, First, Last);
+        Holds = Here.CreateOr(Here.CreateICmpSLT(Other, Least), Here.CreateICmpSGT(Other, Largest));
+      } else {
+        Holds = Here.CreateAnd(Here.CreateICmp(C.Holds, First, Other), Here.CreateICmp(C.Holds, Last, Other));
+      }
+      if (CmpInst::isUnsigned(C.Holds))
+        Holds = Here.CreateAnd(Holds, Here.CreateAnd(Here.CreateICmpSGE(First, Zero), Here.CreateICmpSGE(Last, Zero)));
+      // A counter from somewhere in the middle does not wrap.
+      if (!C.OfPlace)
+        Holds = Here.CreateAnd(Holds, Here.CreateAnd(Here.CreateICmpSGE(First, Here.getInt64(-(int64_t(1) << 61))), Here.CreateICmpSLE(First, Here.getInt64(int64_t(1) << 61))));
+      All = Here.CreateAnd(All, Holds);
+    }
+    return All;
   }
 
   // The version does not load what the lists had, and loads targets before it stores any: whether no target
@@ -427,8 +452,11 @@ private:
         copy(I, Map);
     }
     // Where the iteration ends, and before the loop inside, there is one way.
+    BasicBlock *Way = pollyrs::checkedWay(*cast<BranchInst>(Old.getTerminator()), *G.Outer);
     if (&Old == G.deepest().getLoopLatch() || !G.deepest().contains(&Old))
       B.CreateBr(Following);
+    else if (Way)
+      B.CreateBr(cast<BasicBlock>(Map[Way]));
     else
       copy(*Old.getTerminator(), Map);
   }
@@ -495,7 +523,7 @@ bool groupByPlace(Loop &L, Function &F, Session &S) {
   ScalarEvolution &SE = S.FAM.getResult<ScalarEvolutionAnalysis>(F);
   DominatorTree &DT = S.FAM.getResult<DominatorTreeAnalysis>(F);
   LoopInfo &LI = S.FAM.getResult<LoopAnalysis>(F);
-  if (!pollyrs::isCopyable(L, DT) || L.getNumBlocks() > 16 || !S.work(L))
+  if (!L.getLoopPreheader() || !L.isSafeToClone() || L.getNumBlocks() > 16 || !S.work(L))
     return false;
   auto G = pollyrs::groupedLoop(L, SE, DT, LI);
   if (!G)

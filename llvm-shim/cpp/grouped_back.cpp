@@ -1,6 +1,6 @@
 // What is left for the host of loops over places, and of those with columns outside: the program's loops.
 
-#include "grouped.h"
+#include "places.h"
 #include "shim.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -76,9 +76,10 @@ void forgetQuestion(Value *Condition) {
   }
 }
 
-// In place of a loop over places, a copy of the program's loop. False if values leave one of them.
+// In place of a loop over places, a copy of the program's loop, whose checks were found to hold. False if
+// values leave one of them.
 bool putListedBack(Loop &Places, Loop &Own, Function &F, DominatorTree &DT) {
-  BasicBlock *Before = Places.getLoopPreheader(), *Exit = Places.getUniqueExitBlock(), *Behind = Own.getUniqueExitBlock(), *Entry = Own.getLoopPreheader();
+  BasicBlock *Before = Places.getLoopPreheader(), *Exit = Places.getUniqueExitBlock(), *Behind = pollyrs::regularExit(Own), *Entry = Own.getLoopPreheader();
   if (!Before || !Exit || !Behind || !Entry || !Behind->phis().empty() || !Exit->phis().empty())
     return false;
   ValueToValueMapTy Map;
@@ -99,8 +100,14 @@ bool putListedBack(Loop &Places, Loop &Own, Function &F, DominatorTree &DT) {
   Map[Behind] = Exit;
   Map[Entry] = Before;
   remapInstructionsInBlocks(New, Map);
-  for (BasicBlock *BB : New)
-    BB->getTerminator()->setMetadata(LLVMContext::MD_loop, nullptr);
+  for (unsigned N = 0; N != New.size(); ++N) {
+    auto *Branch = dyn_cast<BranchInst>(Blocks[N]->getTerminator());
+    if (BasicBlock *Way = Branch ? pollyrs::checkedWay(*Branch, Own) : nullptr) {
+      New[N]->getTerminator()->eraseFromParent();
+      BranchInst::Create(cast<BasicBlock>(Map[Way]), New[N]);
+    }
+    New[N]->getTerminator()->setMetadata(LLVMContext::MD_loop, nullptr);
+  }
   Before->getTerminator()->replaceSuccessorWith(Places.getHeader(), New.front());
   Places.getHeader()->removePredecessor(Before, /*KeepOneInputPHIs=*/true);
   return true;

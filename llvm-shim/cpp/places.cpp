@@ -11,6 +11,7 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Operator.h"
+#include "llvm/IR/PatternMatch.h"
 
 using namespace llvm;
 using pollyrs::GroupedLoop;
@@ -70,7 +71,7 @@ struct Address {
 class Reader {
 public:
   Reader(GroupedLoop &G, ScalarEvolution &SE, DominatorTree &DT, LoopInfo &LI) : G(G), SE(SE), DT(DT), LI(LI) {}
-  bool read() { return readBlocks() && readStores() && readLoads() && readShape() && keepsOrder() && needsOrder(); }
+  bool read() { return readBlocks() && readStores() && readLoads() && readChecks() && readShape() && keepsOrder() && needsOrder(); }
 
 private:
   // The blocks of an iteration: one way to the loop inside, if there is one; any in the innermost one.
@@ -296,6 +297,65 @@ private:
     return all_of(G.Targets, [](const pollyrs::PlaceTarget &T) { return T.Load != nullptr; });
   }
 
+  // All checks, which are tested before the loop.
+  bool readChecks() {
+    return all_of(G.Blocks, [&](BasicBlock *BB) {
+      auto *Branch = cast<BranchInst>(BB->getTerminator());
+      BasicBlock *Way = pollyrs::checkedWay(*Branch, *G.Outer);
+      return !Way || readCondition(Branch->getCondition(), Way == Branch->getSuccessor(0));
+    });
+  }
+
+  // Comparisons, all of which have to have one result.
+  bool readCondition(Value *Condition, bool Result) {
+    Value *One, *Other;
+    if (Result ? match(Condition, PatternMatch::m_LogicalAnd(PatternMatch::m_Value(One), PatternMatch::m_Value(Other)))
+               : match(Condition, PatternMatch::m_LogicalOr(PatternMatch::m_Value(One), PatternMatch::m_Value(Other))))
+      return readCondition(One, Result) && readCondition(Other, Result);
+    auto *Compare = dyn_cast<ICmpInst>(Condition);
+    return Compare && readCheck(*Compare, Result);
+  }
+
+  bool readCheck(ICmpInst &Compare, bool Result) {
+    auto Holds = Result ? Compare.getPredicate() : Compare.getInversePredicate();
+    if (!SE.isSCEVable(Compare.getOperand(0)->getType()) || Compare.getOperand(0)->getType()->isPointerTy())
+      return false;
+    const SCEV *Own = SE.getSCEV(Compare.getOperand(0)), *Other = SE.getSCEV(Compare.getOperand(1));
+    if (SE.isLoopInvariant(Own, G.Outer)) {
+      std::swap(Own, Other);
+      Holds = CmpInst::getSwappedPredicate(Holds);
+    }
+    if (Holds == CmpInst::ICMP_EQ || !SE.isLoopInvariant(Other, G.Outer))
+      return false;
+    auto *Cast = dyn_cast<SCEVIntegralCastExpr>(Own);
+    auto *Unknown = dyn_cast<SCEVUnknown>(Cast ? Cast->getOperand() : Own);
+    auto *Load = Unknown ? dyn_cast<LoadInst>(Unknown->getValue()) : nullptr;
+    if (!Load) {
+      auto Counter = Own->getType()->isIntegerTy(64) ? G.linear(Own, SE) : std::nullopt;
+      auto *Step = Counter ? dyn_cast_or_null<SCEVConstant>(Counter->Outer) : nullptr;
+      if (!Counter || Counter->Inner || !Step || Step->getAPInt().abs().ugt(MaxNarrowStep))
+        return false;
+      G.Checks.push_back({Holds, false, *Counter, Other});
+      return true;
+    }
+    // The integer as the library reads it, or as the check does.
+    bool Wide = Own->getType()->isIntegerTy(64);
+    bool AsRead = Cast ? Wide && isa<SCEVZeroExtendExpr>(Cast) == G.Unsigned && !isa<SCEVTruncateExpr>(Cast) : Wide || CmpInst::isUnsigned(Holds) || !G.Unsigned;
+    if (Holds == CmpInst::ICMP_NE || !AsRead || !isList(*Load))
+      return false;
+    Type *Word = Type::getInt64Ty(Compare.getContext());
+    Other = CmpInst::isSigned(Holds) ? SE.getNoopOrSignExtend(Other, Word) : SE.getNoopOrZeroExtend(Other, Word);
+    G.Checks.push_back({Holds, true, {}, Other});
+    return true;
+  }
+
+  bool isList(LoadInst &Load) const {
+    auto Place = G.linear(SE.getSCEV(Load.getPointerOperand()), SE);
+    return Place && any_of(G.Lists, [&](const pollyrs::PlaceList &List) {
+             return List.Place.First == Place->First && List.Place.Outer == Place->Outer && List.Place.Inner == Place->Inner && List.Ty == Load.getType();
+           });
+  }
+
   // What lists and targets have in common.
   bool readShape() {
     const pollyrs::PlaceList &First = G.Lists[0];
@@ -401,9 +461,36 @@ private:
 };
 } // namespace
 
+BasicBlock *pollyrs::checkedWay(const BranchInst &Branch, const Loop &L) {
+  if (!Branch.isConditional())
+    return nullptr;
+  for (unsigned Bad : {0, 1})
+    if (!L.contains(Branch.getSuccessor(Bad)) && L.contains(Branch.getSuccessor(1 - Bad)) && isErrorBlock(*Branch.getSuccessor(Bad)))
+      return Branch.getSuccessor(1 - Bad);
+  return nullptr;
+}
+
+BasicBlock *pollyrs::regularExit(const Loop &L) {
+  BasicBlock *Latch = L.getLoopLatch();
+  auto *Branch = Latch ? dyn_cast<BranchInst>(Latch->getTerminator()) : nullptr;
+  if (!Branch || !Branch->isConditional())
+    return nullptr;
+  BasicBlock *Exit = Branch->getSuccessor(Branch->getSuccessor(0) == L.getHeader() ? 1 : 0);
+  SmallVector<BasicBlock *, 4> Leaving;
+  L.getExitingBlocks(Leaving);
+  bool Checks = all_of(Leaving, [&](BasicBlock *BB) {
+    auto *Way = dyn_cast<BranchInst>(BB->getTerminator());
+    return BB == Latch || (Way && checkedWay(*Way, L));
+  });
+  return Checks && !L.contains(Exit) && !checkedWay(*Branch, L) ? Exit : nullptr;
+}
+
 std::optional<GroupedLoop> pollyrs::groupedLoop(Loop &L, ScalarEvolution &SE, DominatorTree &DT, LoopInfo &LI) {
   GroupedLoop G{&L};
-  if (!leavesNoValue(L) || L.getSubLoops().size() > 1)
+  G.Exit = L.isLoopSimplifyForm() ? regularExit(L) : nullptr;
+  bool Simple = G.Exit && G.Exit->phis().empty() && !findOptionMDForLoop(&L, "llvm.loop.parallel_accesses");
+  // (Checks are those of the innermost loop.)
+  if (!Simple || L.getSubLoops().size() > 1 || (!L.isInnermost() && !L.getExitingBlock()))
     return std::nullopt;
   if (!L.isInnermost()) {
     G.Inner = L.getSubLoops()[0];
@@ -411,12 +498,12 @@ std::optional<GroupedLoop> pollyrs::groupedLoop(Loop &L, ScalarEvolution &SE, Do
     if (!G.Inner->isInnermost() || !G.Inner->isLoopSimplifyForm() || isa<SCEVCouldNotCompute>(Count) || !SE.isLoopInvariant(Count, &L))
       return std::nullopt;
   }
-  const SCEV *Count = SE.getBackedgeTakenCount(&L);
-  if (isa<SCEVCouldNotCompute>(Count) || !Reader(G, SE, DT, LI).read())
+  G.Count = SE.getExitCount(&L, L.getLoopLatch());
+  if (isa<SCEVCouldNotCompute>(G.Count) || !Reader(G, SE, DT, LI).read())
     return std::nullopt;
   // What is sorted by place in each iteration of a loop around must be the same in most.
   for (Loop *Around = L.getParentLoop(); Around; Around = Around->getParentLoop())
-    if (!SE.isLoopInvariant(Count, Around) || !all_of(G.Lists, [&](PlaceList &List) { return SE.isLoopInvariant(List.Place.First, Around); }))
+    if (!SE.isLoopInvariant(G.Count, Around) || !all_of(G.Lists, [&](PlaceList &List) { return SE.isLoopInvariant(List.Place.First, Around); }))
       return std::nullopt;
   return G;
 }

@@ -5,6 +5,7 @@
 #include "grouped.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/IR/InstrTypes.h"
 
 namespace llvm {
 class DominatorTree;
@@ -46,6 +47,15 @@ struct NarrowPlace {
   bool Signed;
 };
 
+// A check that ends the program where it fails: an integer of a list, or a counter, is compared with what is
+// known before the loop.
+struct PlaceCheck {
+  llvm::CmpInst::Predicate Holds;
+  bool OfPlace;
+  Linear Counter;
+  const llvm::SCEV *Other;
+};
+
 // A loop whose iterations do nothing but update elements that lists name. `Inner`, if there is one, runs
 // through the list (`node[e][k]`), or through the elements of a place (`table[token[t]][c]`, `Columns`).
 struct GroupedLoop {
@@ -53,6 +63,9 @@ struct GroupedLoop {
   static constexpr unsigned MaxBody = 256, MaxLists = 4, MaxTargets = 8;
 
   llvm::Loop *Outer, *Inner = nullptr;
+  // How often the iteration's end leads back, and what stands behind the loop where no check fails.
+  const llvm::SCEV *Count = nullptr;
+  llvm::BasicBlock *Exit = nullptr;
   bool Columns = false, Unsigned = false;
   // The blocks of an iteration, from its beginning to the end of the innermost loop's.
   llvm::SmallVector<llvm::BasicBlock *, 8> Blocks{};
@@ -62,11 +75,19 @@ struct GroupedLoop {
   llvm::SmallVector<NarrowPlace, 4> Narrow{};
   // Comparisons that say, for all iterations alike, whether the loop inside runs, and with what result.
   llvm::SmallVector<std::pair<llvm::ICmpInst *, bool>, 2> Guards{};
+  llvm::SmallVector<PlaceCheck, 4> Checks{};
 
   const llvm::Loop &deepest() const { return Inner ? *Inner : *Outer; }
   // What a loop's counters are made of.
   std::optional<Linear> linear(const llvm::SCEV *S, llvm::ScalarEvolution &SE) const { return linearIn(S, *Outer, Inner, SE); }
 };
+
+// Where a loop goes on that is left at its iterations' ends, and by checks that end the program; null if it
+// is left otherwise.
+llvm::BasicBlock *regularExit(const llvm::Loop &L);
+
+// The way of a branch that is no error's, if the other one leaves the loop for one; null otherwise.
+llvm::BasicBlock *checkedWay(const llvm::BranchInst &Branch, const llvm::Loop &L);
 
 // Such a loop, if `L` is one of which something else than atomic operations has to keep the order.
 std::optional<GroupedLoop> groupedLoop(llvm::Loop &L, llvm::ScalarEvolution &SE, llvm::DominatorTree &DT, llvm::LoopInfo &LI);

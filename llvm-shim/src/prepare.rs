@@ -114,7 +114,9 @@
 //! is the whole iteration again, with the values so far in the place of the targets. That no load sees a
 //! target is left to the model, which compares the arrays before it runs, and the host's code is the
 //! program's loop. What the model of the version does not see is tested before it: no list lies among the
-//! targets, targets of different arrays and different places are apart, subscripts of 32 bits do not wrap.
+//! targets, targets of different arrays and different places are apart, subscripts of 32 bits do not wrap,
+//! and no check of an index fails that the loop makes and the version does not: what is compared is an
+//! integer of a list, or a counter, and lies between two ends for which the check holds.
 //!
 //! **Columns outside.** In `for (k = r[i]; k < r[i + 1]; k++) for (c < m) y[i][c] += v[k] * x[p[k]][c]` a
 //! loop that data counts is around one over columns. An element of the row is changed by each `k` in turn,

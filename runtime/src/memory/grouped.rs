@@ -17,6 +17,7 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use crate::base::abi::{GROUPED_PARTLY, GROUPED_UNSIGNED};
+use crate::base::caller::fatal;
 use crate::base::config::{Config, DeviceChoice, Offload};
 use crate::base::error::Error;
 use crate::base::error::Result;
@@ -65,9 +66,12 @@ const SPARSE: i64 = 8;
 const FEW: i64 = 1024;
 /// How often a list may change, and lists that are remembered.
 const CHANGES: u32 = 3;
-const REMEMBERED: usize = 64;
-/// Bytes of all answers.
+const REMEMBERED: usize = 256;
+/// A list that was not asked for so often makes room for another one.
+const FORGOTTEN: u64 = 4 * REMEMBERED as u64;
+/// Bytes of all answers, at most, and where the program itself uses less.
 const ROOM: usize = 4 << 30;
+const SMALL_ROOM: usize = 64 << 20;
 /// Parts of the places that are sorted each by itself.
 const BUCKETS: usize = 512;
 /// Integers that are worth a thread, and the most threads.
@@ -77,6 +81,8 @@ const MAX_THREADS: usize = 16;
 /// What is known of some lists.
 struct Known {
     lists: Lists,
+    /// The last question of all that was about them.
+    last: u64,
     /// How often they were asked for without an answer, and how often they changed.
     asked: u32,
     changes: u32,
@@ -94,8 +100,52 @@ struct Answer {
 /// What [`Lists::places`] finds.
 type Places = (Vec<u32>, i64, Option<[Vec<i32>; 3]>);
 
-/// What is known, and how many bytes it has.
-static KNOWN: Mutex<(Vec<Known>, usize)> = Mutex::new((Vec::new(), 0));
+/// What is known of all lists, how many bytes answers have, also those of lists that are forgotten, and how
+/// many questions there were.
+struct Store {
+    all: Vec<Known>,
+    bytes: usize,
+    questions: u64,
+}
+
+static KNOWN: Mutex<Store> = Mutex::new(Store { all: Vec::new(), bytes: 0, questions: 0 });
+
+impl Store {
+    /// What is known of some lists. None: there are too many that come again, one of which would be sorted
+    /// each time.
+    fn of(&mut self, lists: &Lists) -> Option<&mut Known> {
+        self.questions += 1;
+        let at = self.all.iter().position(|k| k.lists == *lists);
+        let at = if let Some(at) = at {
+            at
+        } else {
+            if self.all.len() == REMEMBERED {
+                let (oldest, known) = self.all.iter().enumerate().min_by_key(|(_, k)| k.last)?;
+                if self.questions - known.last < FORGOTTEN {
+                    return None;
+                }
+                // (Answers stay where they are.)
+                self.all.swap_remove(oldest);
+            }
+            self.all.push(Known { lists: lists.clone(), last: 0, asked: 0, changes: 0, answer: None });
+            self.all.len() - 1
+        };
+        self.all[at].last = self.questions;
+        Some(&mut self.all[at])
+    }
+}
+
+/// Bytes that answers may have: no more than what the program itself has in memory.
+fn room(bytes: usize) -> usize {
+    let resident = resident_bytes().unwrap_or(ROOM);
+    ROOM.min(resident.saturating_sub(bytes).max(SMALL_ROOM)).saturating_sub(bytes)
+}
+
+/// What of the process is in memory.
+fn resident_bytes() -> Option<usize> {
+    let pages = std::fs::read_to_string("/proc/self/statm").ok()?;
+    pages.split_ascii_whitespace().nth(1)?.parse::<usize>().ok()?.checked_mul(4096)
+}
 
 /// Iterations by place, or the answer that there is none.
 pub fn groups(config: &Config, lists: &Lists) -> *const Groups {
@@ -104,27 +154,21 @@ pub fn groups(config: &Config, lists: &Lists) -> *const Groups {
     // An answer takes several times as long as the loop does. It is worth that when the loop comes again.
     let at_once = config.device == DeviceChoice::Emulated || config.offload != Offload::Auto;
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let (all, bytes) = &mut *known;
-    let at = all.iter().position(|k| k.lists == *lists).unwrap_or_else(|| {
-        if all.len() == REMEMBERED {
-            // (Answers stay where they are.)
-            all.remove(0);
-        }
-        all.push(Known { lists: lists.clone(), asked: 0, changes: 0, answer: None });
-        all.len() - 1
-    });
-    let own = &mut all[at];
+    let bytes = known.bytes;
+    let Some(own) = known.of(lists) else { return none() };
     let same = own.answer.as_ref().map(|answer| lists.are(answer));
     if same == Some(false) {
         (own.answer, own.changes) = (None, own.changes + 1);
     }
+    let mut more = 0;
     if own.answer.is_none() && own.changes < CHANGES && (at_once || own.asked > 0) {
-        let room = ROOM.saturating_sub(*bytes);
-        own.answer = lists.answer(count, room).ok();
-        *bytes += own.answer.as_ref().map_or(0, |answer| answer.bytes());
+        own.answer = lists.answer(count, room(bytes), config.check.race).ok();
+        more = own.answer.as_ref().map_or(0, |answer| answer.bytes());
     }
     own.asked = own.asked.saturating_add(1);
-    own.answer.as_ref().and_then(|answer| answer.groups).map_or_else(none, std::ptr::from_ref)
+    let found = own.answer.as_ref().and_then(|answer| answer.groups).map_or_else(none, std::ptr::from_ref);
+    known.bytes += more;
+    found
 }
 
 impl Answer {
@@ -257,14 +301,29 @@ impl Lists {
     }
 
     /// Sorts, and keeps what comes of it for the rest of the process.
-    fn answer(&self, count: usize, room: usize) -> Result<Answer> {
+    fn answer(&self, count: usize, room: usize, checked: bool) -> Result<Answer> {
         let (seen, low, sorted) = self.places(count, room)?;
+        if checked && sorted.as_ref().is_some_and(|sorted| !self.is_in_order(&seen, sorted)) {
+            fatal("iterations by place are not all of them, or not in the program's order");
+        }
         let groups = sorted.map(|[start, order, second]| {
             let places = start.len() as i64 - 1;
             let [start, order, second] = [start, order, second].map(|values| Vec::leak(values).as_ptr());
             &*Box::leak(Box::new(Groups { start, order, second, low, places }))
         });
         Ok(Answer { seen, low, groups })
+    }
+
+    /// Whether each update is once among those of its place, in ascending order.
+    fn is_in_order(&self, seen: &[u32], [start, order, second]: &[Vec<i32>; 3]) -> bool {
+        let number =
+            |q: usize| order[q] as usize * self.each() + second.get(q).copied().unwrap_or(0) as usize;
+        let places = start.windows(2).enumerate().all(|(place, ends)| {
+            let own = ends[0] as usize..ends[1] as usize;
+            own.clone().all(|q| seen.get(number(q)) == Some(&(place as u32)))
+                && own.clone().zip(own.skip(1)).all(|(a, b)| number(a) < number(b))
+        });
+        places && order.len() == seen.len() && start.last().is_some_and(|n| *n as usize == seen.len())
     }
 
     /// The places as they are in the list, from the least on, that one, and if two are equal where each
@@ -422,6 +481,36 @@ mod tests {
         sorted(&[&[0, 1, 1, 0]], 2, Some((0, &[0, 2, 4], &[0, 1, 0, 1], &[0, 1, 1, 0])));
         sorted(&[&[-1, 0], &[0, -1]], 1, Some((-1, &[0, 2, 4], &[0, 1, 0, 1], &[0, 1, 1, 0])));
         sorted(&[&[2, 2], &[2, 2]], 1, Some((2, &[0, 4], &[0, 0, 1, 1], &[0, 1, 0, 1])));
+    }
+
+    /// Lists that come in turn: none is forgotten for one that just came, but for one that comes on and on.
+    #[test]
+    fn many_lists_in_turn_leave_those_that_are_known() {
+        let lists =
+            |n: usize| Lists { lists: [n, 0, 0, 0], step: 4, distance: 0, inner: 1, times: 2, kind: 4 };
+        let mut store = Store { all: Vec::new(), bytes: 0, questions: 0 };
+        for turn in 0..3 {
+            for n in 1..=REMEMBERED + 9 {
+                assert_eq!(store.of(&lists(n)).is_some(), n <= REMEMBERED, "{n} in turn {turn}");
+            }
+        }
+        let asked = (0..2 * FORGOTTEN).position(|_| store.of(&lists(4711)).is_some());
+        assert!(asked.is_some_and(|n| n > REMEMBERED));
+        assert_eq!(store.all.len(), REMEMBERED);
+    }
+
+    #[test]
+    fn what_is_out_of_order_is_noticed() {
+        let list = [7i32, 5, 7, 5];
+        let lists = [list.as_ptr().expose_provenance(), 0, 0, 0];
+        let own = Lists { lists, step: 4, distance: 0, inner: 1, times: 4, kind: 4 };
+        let (seen, _, sorted) = own.places(4, ROOM).unwrap();
+        let right = sorted.unwrap();
+        assert!(own.is_in_order(&seen, &right));
+        for wrong in [[3, 1, 0, 2], [1, 3, 0, 0], [0, 3, 1, 2], [1, 3, 2, 0]] {
+            let [start, _, second] = right.clone();
+            assert!(!own.is_in_order(&seen, &[start, wrong.to_vec(), second]), "{wrong:?}");
+        }
     }
 
     #[test]

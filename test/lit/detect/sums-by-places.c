@@ -109,3 +109,23 @@ void integers(int n, const int *place, const int *v, int *f) {
     if (v[i] > 3)
       f[place[i]] += v[i];
 }
+
+// Checks that end the program are tested before the version, at both ends of what they compare.
+// CHECK-DAG: scop checked{{[.0-9]*}} at {{.*}}: {{[0-9]+}} statements, {{[0-9]+}} arrays, 2 loops
+void checked(long n, long m, long length, const unsigned *place, const float *v, float *f) {
+  for (long i = 0; i < n; i++) {
+    if (place[i] >= m || i >= length)
+      __builtin_abort();
+    f[place[i]] += v[i];
+  }
+}
+
+// A check of what else is loaded is none of these.
+// CHECK-NOT: scop checked_value{{.*}} 2 loops
+void checked_value(long n, const unsigned *place, const float *v, float *f) {
+  for (long i = 0; i < n; i++) {
+    if (v[i] != v[i])
+      __builtin_abort();
+    f[place[i]] += v[i];
+  }
+}
