@@ -19,10 +19,9 @@
 
 using namespace llvm;
 using pollyrs::Guards;
+using pollyrs::InvariantMark;
 using pollyrs::Session;
 
-// On `select true, before, now`: a load, or a quotient of such, and what it was before the loop.
-static constexpr const char InvariantMark[] = "pollyrs.invariant";
 // On `select false, before, now`: what is taken for what it is for now.
 static constexpr const char SuspendedMark[] = "pollyrs.invariant.suspended";
 

@@ -17,6 +17,9 @@ class Value;
 
 namespace pollyrs {
 
+// On `select true, before, now`: a load, or a number made of such, and what it was before the loop.
+inline constexpr char InvariantMark[] = "pollyrs.invariant";
+
 // Conditions of branches, and the way that each goes.
 using Guards = llvm::SmallVector<std::pair<llvm::Value *, bool>, 4>;
 

@@ -1,6 +1,7 @@
 // Loops whose pointers change places in each iteration: several iterations become one; src/prepare.rs has the
 // argument.
 
+#include "loads.h"
 #include "shim.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -182,8 +183,9 @@ bool worthwhile(Loop &L, const Rotation &R, uint32_t MaxInstructions) {
 // `count mod order`.
 class Rotator {
 public:
-  Rotator(Loop &L, const Rotation &R, ScalarEvolution &SE)
-      : L(L), R(R), SE(SE), Expander(SE, "pollyrs.rotate"), F(*L.getHeader()->getParent()), Ty(Type::getInt64Ty(F.getContext())),
+  // `Assumed`: how often the loop runs is known by loads that are taken for what their places held before.
+  Rotator(Loop &L, const Rotation &R, ScalarEvolution &SE, bool Assumed)
+      : L(L), R(R), SE(SE), Assumed(Assumed), Expander(SE, "pollyrs.rotate"), F(*L.getHeader()->getParent()), Ty(Type::getInt64Ty(F.getContext())),
         Preheader(L.getLoopPreheader()), Header(L.getHeader()), Latch(L.getLoopLatch()), Exit(L.getUniqueExitBlock()),
         Before(Preheader->getTerminator()), B(Before), Order(R.Order), Count(SE.getBackedgeTakenCount(&L)) {}
 
@@ -194,7 +196,7 @@ public:
     if (!Expander.isSafeToExpandAt(Count, Before))
       return false;
     // Values of the loop that are used behind it, through PHIs of the exit only.
-    if (Exit->getSinglePredecessor() != Latch)
+    if (Exit->getSinglePredecessor() != Latch || (Assumed && !Exit->phis().empty()))
       return false;
     for (BasicBlock *BB : L.blocks())
       for (Instruction &I : *BB)
@@ -214,6 +216,9 @@ public:
     Last = Expander.expandCodeFor(Count, Count->getType(), Before);
     B.SetCurrentDebugLocation(L.getStartLoc());
     Last = B.CreateZExt(Last, Ty);
+    // (A load's value is the mark of a place.)
+    if (isa<LoadInst>(Last))
+      Last = B.Insert(BinaryOperator::CreateAdd(Last, ConstantInt::get(Ty, 0)));
     Value *Passes = B.CreateUDiv(Last, ConstantInt::get(Ty, Order));
     findCounters();
     findFinal();
@@ -232,15 +237,23 @@ public:
       leave(PHI);
     for (PHINode *PHI : HeaderPHIs)
       goOn(PHI);
-    connectBodies();
+    Value *GoesOn = connectBodies();
     IRBuilder<> AtJoin(Join);
     AtJoin.SetCurrentDebugLocation(Loc);
+    if (Assumed)
+      Passes = known(AtJoin, Passes, AtJoin.CreateSelect(GoesOn, AtJoin.CreateAdd(Pass, ConstantInt::get(Ty, 1)), Pass));
     Value *NextPass = AtJoin.CreateAdd(Pass, ConstantInt::get(Ty, 1), "", /*HasNUW=*/true, /*HasNSW=*/true);
     BranchInst *Back = AtJoin.CreateCondBr(AtJoin.CreateICmpNE(Pass, Passes), Header, Exit);
     if (LoopID)
       Back->setMetadata(LLVMContext::MD_loop, LoopID);
     Pass->addIncoming(ConstantInt::get(Ty, 0), Preheader);
     Pass->addIncoming(NextPass, Join);
+    // No pass comes that would see that they stay the same.
+    if (Assumed)
+      for (PHINode *PHI : R.PHIs) {
+        PHI->replaceAllUsesWith(PHI->getIncomingValueForBlock(Preheader));
+        PHI->eraseFromParent();
+      }
   }
 
 private:
@@ -404,25 +417,43 @@ private:
     PHI->replaceIncomingBlockWith(Latch, Join);
   }
 
-  void connectBodies() {
+  // A number that was computed before the loop, and from what the loop loads.
+  static Value *known(IRBuilder<> &At, Value *Before, Value *Now) {
+    auto *Marked = SelectInst::Create(At.getTrue(), Before, Now, "pollyrs.last");
+    Marked->setMetadata(pollyrs::InvariantMark, MDNode::get(At.getContext(), {}));
+    return At.Insert(Marked);
+  }
+
+  // Returns, for where the bodies meet, whether the loop goes on; null unless that is what its own tests say.
+  Value *connectBodies() {
+    PHINode *GoesOn = Assumed ? PHINode::Create(B.getInt1Ty(), Order, "pollyrs.on", Join->begin()) : nullptr;
     for (unsigned Body = 0; Body != Order; ++Body) {
-      Instruction *Old = Latches[Body]->getTerminator();
+      auto *Old = cast<BranchInst>(Latches[Body]->getTerminator());
       IRBuilder<> AtEnd(Old);
       AtEnd.SetCurrentDebugLocation(Loc);
+      // (The first latch goes back to the header, the others to copies of it.)
+      Value *Test = Assumed ? Old->getCondition() : nullptr;
+      if (Test && Old->getSuccessor(0) == Exit)
+        Test = AtEnd.CreateNot(Test);
+      if (GoesOn)
+        GoesOn->addIncoming(Body + 1 == Order ? Test : B.getFalse(), Latches[Body]);
       if (Body + 1 == Order) {
         AtEnd.CreateBr(Join);
       } else {
         Value *First = AtEnd.CreateMul(Pass, ConstantInt::get(Ty, Order), "", /*HasNUW=*/true, /*HasNSW=*/true);
         Value *Number = AtEnd.CreateAdd(First, ConstantInt::get(Ty, Body + 1), "", /*HasNUW=*/true, /*HasNSW=*/true);
-        AtEnd.CreateCondBr(AtEnd.CreateICmpULE(Number, Last), Headers[Body + 1], Join);
+        Value *End = Test ? known(AtEnd, Last, AtEnd.CreateSelect(Test, Number, AtEnd.CreateSub(Number, ConstantInt::get(Ty, 1)))) : Last;
+        AtEnd.CreateCondBr(AtEnd.CreateICmpULE(Number, End), Headers[Body + 1], Join);
       }
       Old->eraseFromParent();
     }
+    return GoesOn;
   }
 
   Loop &L;
   const Rotation &R;
   ScalarEvolution &SE;
+  bool Assumed;
   SCEVExpander Expander;
   Function &F;
   // Of 64 bits, so that nothing wraps: no loop has as many iterations.
@@ -444,8 +475,8 @@ private:
   SmallVector<BasicBlock *, 4> Latches, Headers;
 };
 
-bool rotate(Loop &L, const Rotation &R, ScalarEvolution &SE) {
-  Rotator Rotated(L, R, SE);
+bool rotate(Loop &L, const Rotation &R, ScalarEvolution &SE, bool Assumed) {
+  Rotator Rotated(L, R, SE, Assumed);
   if (!Rotated.possible())
     return false;
   Rotated.run();
@@ -575,7 +606,8 @@ extern "C" bool prs_equalise_sizes(Session *S, LLVMValueRef FRef) {
   return false;
 }
 
-extern "C" bool prs_rotate_pointers(Session *S, LLVMValueRef FRef, uint32_t MaxInstructions) {
+// `Assumed`: behind prs_assume_invariant_loads.
+extern "C" bool prs_rotate_pointers(Session *S, LLVMValueRef FRef, uint32_t MaxInstructions, bool Assumed) {
   Function &F = *unwrap<Function>(FRef);
   bool Changed = false;
   for (bool Again = true; Again && S->work(F);) {
@@ -586,7 +618,7 @@ extern "C" bool prs_rotate_pointers(Session *S, LLVMValueRef FRef, uint32_t MaxI
           !isa<BranchInst>(L->getLoopLatch()->getTerminator()) || L->isAnnotatedParallel() ||
           findStringMetadataForLoop(L, UnevenMark) || findStringMetadataForLoop(L, pollyrs::KeptMark))
         continue;
-      if (takeTurns(*L, S->FAM.getResult<ScalarEvolutionAnalysis>(F))) {
+      if (!Assumed && takeTurns(*L, S->FAM.getResult<ScalarEvolutionAnalysis>(F))) {
         Changed = Again = true;
         S->FAM.invalidate(F, PreservedAnalyses::none());
         break;
@@ -594,7 +626,7 @@ extern "C" bool prs_rotate_pointers(Session *S, LLVMValueRef FRef, uint32_t MaxI
       Rotation R = rotationOf(*L);
       if (!worthwhile(*L, R, MaxInstructions))
         continue;
-      if (!rotate(*L, R, S->FAM.getResult<ScalarEvolutionAnalysis>(F)))
+      if (!rotate(*L, R, S->FAM.getResult<ScalarEvolutionAnalysis>(F), Assumed))
         continue;
       Changed = Again = true;
       S->FAM.invalidate(F, PreservedAnalyses::none());

@@ -538,7 +538,13 @@ impl Session {
     /// each access has a base that does not change. Loops that would have more than `max_instructions`
     /// instructions stay.
     pub fn rotate_pointers(&self, f: Value, max_instructions: u32) -> Result<bool, ShimError> {
-        Ok(sys::prs_rotate_pointers(self.raw(), self.require_idle(f)?, max_instructions))
+        Ok(sys::prs_rotate_pointers(self.raw(), self.require_idle(f)?, max_instructions, false))
+    }
+
+    /// The same behind [`Session::assume_invariant_loads`], for loops whose ends are known only then: what
+    /// counts iterations is marked with [`INVARIANT`] as well, and is the program's own test where it is not.
+    pub fn rotate_assumed(&self, f: Value, max_instructions: u32) -> Result<bool, ShimError> {
+        Ok(sys::prs_rotate_pointers(self.raw(), self.require_idle(f)?, max_instructions, true))
     }
 
     steps! {

@@ -239,7 +239,12 @@ unsafe extern "C" {
     pub safe fn prs_compute_sides(s: &RawSession, f: Function) -> bool;
     pub safe fn prs_rejoin_loads(s: &RawSession, f: Function) -> bool;
     pub safe fn prs_drop_unread_locals(s: &RawSession, f: Function) -> bool;
-    pub safe fn prs_rotate_pointers(s: &RawSession, f: Function, max_instructions: u32) -> bool;
+    pub safe fn prs_rotate_pointers(
+        s: &RawSession,
+        f: Function,
+        max_instructions: u32,
+        assumed: bool,
+    ) -> bool;
     pub safe fn prs_divide_rows(s: &RawSession, f: Function, limit: u32, checked: bool) -> bool;
     pub safe fn prs_mark_rows(s: &RawSession, f: Function) -> bool;
     pub safe fn prs_restore_rows(s: &RawSession, f: Function) -> bool;

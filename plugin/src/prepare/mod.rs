@@ -104,6 +104,9 @@ pub fn flatten(session: &Session, clone: Value) -> Result<bool, PluginError> {
     session.divide_checked_rows(clone, MAX_ROWS)?;
     session.mark_rows(clone)?;
     let assumed = session.assume_invariant_loads(clone)?;
+    if assumed {
+        session.rotate_assumed(clone, MAX_ROTATED)?;
+    }
     // No pass may run from here on: error blocks are unreachable for now, and marked stores and calls must
     // stay what they are.
     session.divide_accesses(clone, MAX_DIVIDED)?;
