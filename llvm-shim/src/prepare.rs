@@ -298,7 +298,7 @@ impl Session {
 
         /// Makes arrays of variable length whose size is a small number after all variables of the function,
         /// where each iteration of a loop gives its own back before it ends: `const int n = 8; float r[n];`
-        /// in C.
+        /// in C. So are small arrays of the heap.
         settle_arrays = prs_settle_arrays;
 
         /// Moves arrays of variable length whose size does not change in the loops around them before these,
