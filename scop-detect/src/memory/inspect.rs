@@ -32,6 +32,8 @@ use std::collections::BTreeSet;
 
 /// Inspections of one region. More values than this are hardly worth their parameters.
 const MAX_INSPECTIONS: usize = 8;
+/// Values that a check is computed from.
+const MAX_CONDITION: usize = 64;
 
 /// What is looked at, before parameters have their final numbers.
 pub(crate) struct Looked {
@@ -152,6 +154,31 @@ impl Builder<'_> {
             }
         }
         false
+    }
+
+    /// Whether data chooses addresses by inspected integers alone, as they are, on which a check's condition
+    /// does not depend: then addresses are where the host found them, whatever becomes of the check.
+    pub fn goes_by_lists_alone(&self, condition: Value) -> bool {
+        let is_listed = |v: &Value| self.found.inspections.iter().any(|i| i.loads.contains(v));
+        let chosen = self.found.data_subscripts.values().flatten();
+        let (mut work, mut seen) = (vec![condition], BTreeSet::new());
+        let mut any = false;
+        for c in chosen {
+            any = true;
+            if c.assuming || !is_listed(&c.value) {
+                return false;
+            }
+        }
+        while let Some(v) = work.pop() {
+            if !any || !self.given.defined_inside(v) || !seen.insert(v) {
+                continue;
+            }
+            if is_listed(&v) || seen.len() > MAX_CONDITION {
+                return false;
+            }
+            work.extend(ir::operands(v));
+        }
+        true
     }
 
     /// The inspections that the element of a load depends on.

@@ -100,7 +100,7 @@ impl Builder<'_> {
                 if self.found.reported.contains(&call) {
                     // Where the check fails, what is computed from the data that it looks at may be anything:
                     // no address may depend on that.
-                    if self.found.data_subscripts.values().any(|c| !c.is_empty()) {
+                    if !self.goes_by_lists_alone(ir::operand(call, 0)) {
                         let blocker = self.condition_name(ir::operand(call, 0));
                         let obstacle = "a subscript depends on data".to_string();
                         return Err(Fail::at(RejectReason::CheckBeside { blocker, obstacle }, call));
