@@ -13,7 +13,7 @@
 use crate::base::builder::{Assumptions, Builder};
 use crate::base::fail::{Fail, Stop};
 use crate::base::found::Draft;
-use isl::{DimType, Set, Space, Val};
+use isl::{DimType, Set, Val};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{ScevExpr, ScevKind};
 use pollyrs_scop::RejectReason;
@@ -28,8 +28,10 @@ const MANY: i64 = 16;
 const LARGE: i64 = 1 << 28;
 /// Statements of which each is looked at by itself.
 const VERSIONS: usize = 8;
-/// isl operations; without an answer the model is taken. A twentieth of a second.
-const OPERATIONS: u64 = 250_000;
+/// Parameters that are looked at.
+const PARAMETERS: usize = 32;
+/// isl operations; without an answer the model is taken. A tenth of a second.
+const OPERATIONS: u64 = 500_000;
 
 impl Builder<'_> {
     /// Refuses a model that is right for trivial sizes only.
@@ -38,13 +40,10 @@ impl Builder<'_> {
             return Ok(());
         }
         let ctx = self.given.ctx.clone();
-        let context = self.context.clone();
         let found = ctx.with_budget(OPERATIONS, || {
             let computed = self.computed_from()?;
-            self.context = context.clone().intersect(computed)?;
-            self.trivial(drafts)
+            self.trivial(drafts, &computed)
         });
-        self.context = context;
         match found {
             Ok(Some(condition)) => {
                 Err(Fail::new(RejectReason::TrivialSizes { condition }, self.given.region.entry))
@@ -56,24 +55,32 @@ impl Builder<'_> {
 
     /// How the parameters that assumptions name depend on what they are computed from, where sizes are
     /// ordinary ones.
-    fn computed_from(&mut self) -> isl::Result<Set> {
+    fn computed_from(&mut self) -> isl::Result<Vec<Set>> {
         let mut used = BTreeSet::new();
         for a in &self.assumed.all {
             used.extend(self.involved(&a.set)?);
         }
-        let mut all = Set::universe(Space::unit(&self.given.ctx)?)?;
-        for index in used {
+        let mut all = Vec::new();
+        let mut seen = BTreeSet::new();
+        while let Some(index) = used.pop_first() {
+            if !seen.insert(index) || seen.len() > PARAMETERS {
+                continue;
+            }
             match self.made_of(index) {
-                Ok(Some(own)) => all = all.intersect(own)?,
+                Ok(Some(own)) => {
+                    // (Of a product of products.)
+                    used.extend(self.involved(&own)?);
+                    all.push(own.coalesce()?);
+                }
                 Ok(None) | Err(Stop::Blocker(_)) => {}
                 Err(Stop::Isl(e)) => return Err(e),
             }
         }
-        all.coalesce()
+        Ok(all)
     }
 
-    /// The same of one parameter: a quotient, a minimum or a maximum, or a product of two values, each of
-    /// which is a few at least.
+    /// The same of one parameter: a quotient, a minimum or a maximum, or a product of values, each of which
+    /// is a few at least.
     fn made_of(&mut self, index: usize) -> Result<Option<Set>, Stop> {
         if let Some(quotient) = self.between_multiples(index)? {
             // (A size is no negative number.)
@@ -91,13 +98,15 @@ impl Builder<'_> {
                 Ok(Some(own.eq_set(value)?.params()?))
             }
             ScevExpr { kind: ScevKind::Mul(factors), .. } => {
-                let [a, b] = &factors[..] else { return Ok(None) };
-                let a = self.strictly(|me| me.exact(a, &place))?;
-                let b = self.strictly(|me| me.exact(b, &place))?;
                 let few = self.constant(FEW.into(), &place)?;
-                let times = |x: &isl::PwAff| x.clone().scale(Val::int(&self.given.ctx, FEW)?);
-                let more = own.clone().ge_set(times(&a)?)?.intersect(own.ge_set(times(&b)?)?)?;
-                let less = a.lt_set(few.clone())?.union(b.lt_set(few)?)?;
+                let mut more = Set::universe(place.space()?)?;
+                let mut less = Set::empty(place.space()?)?;
+                for factor in factors {
+                    let factor = self.strictly(|me| me.exact(core(factor), &place))?;
+                    let times = factor.clone().scale(Val::int(&self.given.ctx, FEW)?)?;
+                    more = more.intersect(own.clone().ge_set(times)?)?;
+                    less = less.union(factor.lt_set(few.clone())?)?;
+                }
                 Ok(Some(more.union(less)?.params()?))
             }
             _ => Ok(None),
@@ -105,7 +114,7 @@ impl Builder<'_> {
     }
 
     /// What an assumption says that leaves trivial sizes only.
-    fn trivial(&self, drafts: &[Draft]) -> isl::Result<Option<String>> {
+    fn trivial(&self, drafts: &[Draft], computed: &[Set]) -> isl::Result<Option<String>> {
         // What is deepest tells: `sum = 0` for rows without elements is a statement that runs where the loop
         // over elements does not.
         let mut sorted = Vec::new();
@@ -121,19 +130,20 @@ impl Builder<'_> {
                 domains.push(domain);
             }
         }
-        let (free, left, others) = self.left(&domains, FEW)?;
-        if left.is_empty()? && !self.is_a_border(&domains)? {
+        let (free, left, others) = self.left(&domains, computed, FEW)?;
+        if left.is_empty()? && !self.is_a_border(&domains, computed)? {
             return self.assumed.blame(&free);
         }
-        // What runs where the others don't is looked at by itself, if it is as deep.
+        // What runs where the others don't is looked at first, if it is as deep.
         let depth = domains.first().map_or(Ok(0), |d| d.dim(DimType::Set))?;
         for other in others.into_iter().take(VERSIONS) {
-            let alone = std::slice::from_ref(&domains[other]);
-            if alone[0].dim(DimType::Set)? < depth {
+            let mut first = vec![domains[other].clone()];
+            if first[0].dim(DimType::Set)? < depth {
                 break;
             }
-            let (free, left, never) = self.left(alone, FEW)?;
-            if never.is_empty() && left.is_empty()? && !self.is_a_border(alone)? {
+            first.extend(domains.iter().enumerate().filter(|(n, _)| *n != other).map(|(_, d)| d.clone()));
+            let (free, left, never) = self.left(&first, computed, FEW)?;
+            if !never.contains(&0) && left.is_empty()? && !self.is_a_border(&first[..1], computed)? {
                 return self.assumed.blame(&free);
             }
         }
@@ -141,35 +151,50 @@ impl Builder<'_> {
     }
 
     /// The parameters for which all loops have `least` iterations and none has too many, those of them that
-    /// the assumptions leave, and the domains that have not as many where those before them have.
-    fn left(&self, domains: &[Set], least: i64) -> isl::Result<(Set, Set, Vec<usize>)> {
+    /// the assumptions leave, and the domains that have not as many where those before them have. (What
+    /// parameters are computed from has cases, of which few are left then.)
+    fn left(&self, domains: &[Set], computed: &[Set], least: i64) -> isl::Result<(Set, Set, Vec<usize>)> {
         let mut others = Vec::new();
         let mut free = self.context.clone();
         let mut assumed = free.clone();
         for a in &self.assumed.all {
             assumed = assumed.intersect(a.set.clone())?;
         }
+        // (Most statements are in the same loops.)
+        let mut loops: Vec<(usize, Set)> = Vec::new();
         for (i, domain) in domains.iter().enumerate() {
             for d in 0..domain.dim(DimType::Set)? {
-                let long = spread(domain, d, least)?;
-                let next = free.clone().intersect(long.clone())?;
-                if next.is_empty()? {
-                    others.push(i);
-                    continue;
+                let own = values(domain, d)?;
+                let seen = loops.iter().map(|(_, l)| l.plain_is_equal(&own));
+                if !seen.collect::<isl::Result<Vec<_>>>()?.contains(&true) {
+                    loops.push((i, own));
                 }
-                free = next;
-                assumed = assumed.intersect(long)?;
             }
         }
-        for domain in domains {
-            for d in 0..domain.dim(DimType::Set)? {
-                let huge = spread(domain, d, LARGE)?;
-                let next = free.clone().subtract(huge.clone())?;
-                if next.is_empty()? {
-                    continue;
-                }
+        for (i, values) in &loops {
+            let long = spread(values, least)?;
+            let next = free.clone().intersect(long.clone())?;
+            if next.is_empty()? {
+                others.push(*i);
+                continue;
+            }
+            free = next;
+            assumed = assumed.intersect(long)?;
+        }
+        for (_, values) in &loops {
+            let huge = spread(values, LARGE)?;
+            let next = free.clone().subtract(huge.clone())?;
+            if next.is_empty()? {
+                continue;
+            }
+            free = next;
+            assumed = assumed.subtract(huge)?;
+        }
+        for own in computed {
+            let next = free.clone().intersect(own.clone())?.coalesce()?;
+            if !next.is_empty()? {
                 free = next;
-                assumed = assumed.subtract(huge)?;
+                assumed = assumed.intersect(own.clone())?.coalesce()?;
             }
         }
         others.dedup();
@@ -178,13 +203,13 @@ impl Builder<'_> {
 
     /// Whether what is left are a few rows along the border of a grid: no loop is for one iteration only, and
     /// in each nest there is one with many.
-    fn is_a_border(&self, domains: &[Set]) -> isl::Result<bool> {
-        let (_, left, _) = self.left(domains, FEWEST)?;
+    fn is_a_border(&self, domains: &[Set], computed: &[Set]) -> isl::Result<bool> {
+        let (_, left, _) = self.left(domains, computed, FEWEST)?;
         let mut is = !left.is_empty()?;
         for domain in domains {
             let mut along = false;
             for d in 0..domain.dim(DimType::Set)? {
-                along = along || !left.is_disjoint(&spread(domain, d, MANY)?)?;
+                along = along || !left.is_disjoint(&spread(&values(domain, d)?, MANY)?)?;
             }
             is &= along;
         }
@@ -204,21 +229,25 @@ impl Assumptions {
     }
 }
 
-/// What was extended.
+/// What was extended, or cut off: an ordinary size is the same.
 fn core(e: &ScevExpr) -> &ScevExpr {
     match &e.kind {
-        ScevKind::SignExtend(x) | ScevKind::ZeroExtend(x) => x,
+        ScevKind::SignExtend(x) | ScevKind::ZeroExtend(x) | ScevKind::Truncate(x) => core(x),
         _ => e,
     }
 }
 
-/// The parameters for which dimension `d` has values that are `least` less one apart.
-fn spread(domain: &Set, d: u32, least: i64) -> isl::Result<Set> {
+/// The values of dimension `d`.
+fn values(domain: &Set, d: u32) -> isl::Result<Set> {
     let behind = domain.dim(DimType::Set)? - d - 1;
-    let one = domain.clone().project_out(DimType::Set, d + 1, behind)?.project_out(DimType::Set, 0, d)?;
-    let pair = one.clone().flat_product(one)?;
+    domain.clone().project_out(DimType::Set, d + 1, behind)?.project_out(DimType::Set, 0, d)?.coalesce()
+}
+
+/// The parameters for which some of these values are `least` less one apart.
+fn spread(values: &Set, least: i64) -> isl::Result<Set> {
+    let pair = values.clone().flat_product(values.clone())?;
     let space = isl::LocalSpace::from_space(pair.space()?)?;
     let at = |d| isl::Aff::var_on_domain(space.clone(), DimType::Set, d);
-    let far = at(1)?.sub(at(0)?)?.add_constant(Val::int(domain.context(), 1 - least)?)?;
-    pair.intersect(isl::PwAff::from_aff(far)?.nonneg_set()?)?.params()
+    let far = at(1)?.sub(at(0)?)?.add_constant(Val::int(values.context(), 1 - least)?)?;
+    pair.intersect(isl::PwAff::from_aff(far)?.nonneg_set()?)?.params()?.coalesce()
 }
