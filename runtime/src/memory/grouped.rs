@@ -336,11 +336,17 @@ impl Lists {
         }
         let mut seen = filled(0, |_| 0u32)?;
         seen.try_reserve_exact(count).map_err(|_| Error::Unreadable)?;
+        // What the loop leaves unread another thread of the program may write in between.
         let take = |v: i64| {
-            seen.push((v - low) as u32);
-            true
+            let place = v.checked_sub(low).filter(|place| (0..places).contains(place));
+            place.is_some_and(|place| {
+                seen.push(place as u32);
+                true
+            })
         };
-        self.all(0..self.times as usize, take);
+        if !self.all(0..self.times as usize, take) {
+            return Err(Error::Unreadable);
+        }
         let mut start = filled(places as usize + 1, |_| 0i32)?;
         for place in &seen {
             start[*place as usize + 1] += 1;
