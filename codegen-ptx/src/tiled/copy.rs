@@ -23,7 +23,7 @@ use crate::kernel::grid::linear_thread;
 use crate::ops::copies;
 use crate::tiled::lanes;
 use crate::tiled::lanes::Lanes;
-use crate::tiled::state::{Bounds, KernelBuilder};
+use crate::tiled::state::{Bounds, KernelBuilder, KnownBounds};
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE, LLVMIntULT};
 use pollyrs_isl::{AstExpr, AstExprType, Val};
 use pollyrs_schedule::{OperandTile, SharedGroup};
@@ -226,20 +226,20 @@ pub(super) fn clamped(
 
 /// The first and last subscripts that the launch reads, by dimension.
 fn bounds(k: &KernelBuilder<'_>, g: &SharedGroup) -> Result<Rc<Bounds>> {
-    for (of, known) in k.storage.bounds.borrow().iter() {
+    for KnownBounds { of, bounds } in k.storage.bounds.borrow().iter() {
         let mut same = of.len() == g.bounds.len();
         for (a, b) in of.iter().zip(&g.bounds) {
             same = same && a.0.plain_is_equal(&b.0)? && a.1.plain_is_equal(&b.1)?;
         }
         if same {
-            return Ok(Rc::clone(known));
+            return Ok(Rc::clone(bounds));
         }
     }
     let context = k.kernel().context.clone().params()?;
     let expr = |f: &pollyrs_isl::PwAff| crate::affine::expr::pw_aff_expr(f, Some(&context));
     let all = g.bounds.iter().map(|(min, max)| Ok((expr(min)?, expr(max)?))).collect::<Result<Bounds>>()?;
     let all = Rc::new(all);
-    k.storage.bounds.borrow_mut().push((g.bounds.clone(), Rc::clone(&all)));
+    k.storage.bounds.borrow_mut().push(KnownBounds { of: g.bounds.clone(), bounds: Rc::clone(&all) });
     Ok(all)
 }
 

@@ -79,8 +79,14 @@ pub(crate) struct Tiled<'a> {
     pub(crate) guards: BTreeMap<StmtId, AstExpr>,
     /// The first and last subscripts that the launch reads, by dimension, of the groups that were asked for:
     /// each copy of a group asks, and isl takes long for them.
-    pub(crate) bounds: RefCell<Vec<(Vec<(isl::PwAff, isl::PwAff)>, Rc<Bounds>)>>,
+    pub(crate) bounds: RefCell<Vec<KnownBounds>>,
     pub(crate) cursor: Cursor,
+}
+
+/// A group's bounds, and the functions that they are the expressions of.
+pub(crate) struct KnownBounds {
+    pub(crate) of: Vec<(isl::PwAff, isl::PwAff)>,
+    pub(crate) bounds: Rc<Bounds>,
 }
 
 /// First and last subscripts, by dimension.
