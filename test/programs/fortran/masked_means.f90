@@ -8,6 +8,7 @@
 ! ARGS: 33 64
 ! OFFLOAD: partial
 ! FALLBACK: an assumption does not hold
+! STAYS: _QMmeansPmasked.2: of the version for masks whose elements do not lie side by side, which is taken for one of those that do
 module means
   implicit none
 contains
