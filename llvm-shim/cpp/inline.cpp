@@ -105,8 +105,13 @@ static bool hasNest(Session &S, Function &F) {
   return any_of(LI, [](const Loop *L) { return !L->isInnermost(); });
 }
 
-// Where no loop is for the device, such functions still tell which objects are handed on.
+// Where no loop is for the device, functions of so many instructions still tell which objects are handed on.
 static constexpr uint32_t MaxWrapper = 64;
+
+static bool isWrapper(const CallBase &Call) {
+  const Function *Callee = Call.getCalledFunction();
+  return Callee && sizeOf(*Callee) <= MaxWrapper;
+}
 
 static bool hasLoops(Session &S, Function &F) { return !S.FAM.getResult<LoopAnalysis>(F).empty(); }
 
@@ -194,12 +199,11 @@ extern "C" uint32_t prs_inline_calls_in_loops(Session *S, LLVMValueRef FRef, uin
       bool InLoop = Hopes && Own && !Hopeless.contains(Own);
       for (Instruction &I : BB) {
         auto *Call = dyn_cast<CallBase>(&I);
-        if (!Call || !canInline(*S, *Call, F, Original, InLoop ? MaxInstructions : MaxInstructions / 2))
+        if (!Call || !(InLoop || getsVariable(*Call) || (Hopes ? isAccessor(*Call) : isWrapper(*Call))) ||
+            !canInline(*S, *Call, F, Original, InLoop ? MaxInstructions : MaxInstructions / 2))
           continue;
         Function &Callee = *Call->getCalledFunction();
-        bool Wanted = Hopes ? InLoop || ((getsVariable(*Call) || isAccessor(*Call)) && !hasNest(*S, Callee))
-                            : (getsVariable(*Call) || sizeOf(Callee) <= MaxWrapper) && !hasLoops(*S, Callee) && !Lasting.lasts(*Call);
-        if (Wanted)
+        if (InLoop || (Hopes ? !hasNest(*S, Callee) : !hasLoops(*S, Callee) && !Lasting.lasts(*Call)))
           Calls.push_back(Call);
       }
     }

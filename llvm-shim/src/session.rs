@@ -122,9 +122,7 @@ impl Session {
         max_instructions: u32,
         max_rounds: u32,
     ) -> Result<u32, ShimError> {
-        let f = self.require_idle(f)?;
-        let total = max_instructions.saturating_mul(INLINE_GROWTH);
-        Ok(sys::prs_inline_calls_in_loops(self.raw(), f, max_instructions, max_rounds, total, false))
+        self.inline(f, max_instructions, max_rounds, false)
     }
 
     /// The same for a function none of whose loops is looked at: only small functions without loops are
@@ -135,9 +133,13 @@ impl Session {
         max_instructions: u32,
         max_rounds: u32,
     ) -> Result<u32, ShimError> {
+        self.inline(f, max_instructions, max_rounds, true)
+    }
+
+    fn inline(&self, f: Value, most: u32, rounds: u32, aside: bool) -> Result<u32, ShimError> {
         let f = self.require_idle(f)?;
-        let total = max_instructions.saturating_mul(INLINE_GROWTH);
-        Ok(sys::prs_inline_calls_in_loops(self.raw(), f, max_instructions, max_rounds, total, true))
+        let total = most.saturating_mul(INLINE_GROWTH);
+        Ok(sys::prs_inline_calls_in_loops(self.raw(), f, most, rounds, total, aside))
     }
 
     /// The function that all stores of some blocks of a working copy were inlined from. `None`: there are
