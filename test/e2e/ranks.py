@@ -24,10 +24,11 @@ SAME = [("test/ranks/steps.c", ["70", "37", "5"], 1), ("test/ranks/steps.c", ["7
         ("test/ranks/steps.c", ["1", "1", "1"], 1), ("test/programs/memory/several_devices.c", ["70", "37", "5"], 1),
         ("test/programs/memory/several_devices.c", ["130", "18", "4"], 2), ("examples/gemm.c", ["33"], 1), ("examples/jacobi-2d.c", ["40", "3"], 1),
         ("examples/floyd-warshall.c", ["30"], 1), ("examples/covariance.c", ["30"], 1), ("examples/heat-3d.c", ["14", "3"], 1)]
-# How ranks of test/ranks/different.c go different ways, the mode, and what is said; "": they go on by themselves.
+# How ranks of test/ranks/different.c go different ways, the mode, and what is said; "": they go on by themselves. MPICH 5.0.2's launcher sometimes fails
+# an assertion of its own where several ranks end at once, and says nothing else then.
 DIFFERENT = [("value", "strict", r"ranks 0, 2 at .*; rank 1 at|with different values"), ("size", "strict", r"instances; rank 1 at the beginning of scale"),
              ("end", "strict", r"rank 1 at the end of the program"), ("more", "strict", r"rank 1 at the beginning of again"),
-             ("death", "strict", r"KILLED BY SIGNAL|EXIT CODE: 9|Killed"), ("size", "local", ""), ("more", "local", ""), ("", "strict", "")]
+             ("death", "strict", r"KILLED BY SIGNAL|EXIT CODE: 9|Killed|assert \(!closed\) failed"), ("size", "local", ""), ("more", "local", ""), ("", "strict", "")]
 
 
 class Tests:
@@ -44,11 +45,15 @@ class Tests:
             print("\n".join([f"FAILED: {what}", *("  | " + line[:300] for line in tail)]), flush=True)
 
     def run(self, program, arguments, **settings):
-        """A job."""
+        """A job. What its ranks say goes past the launcher, which may lose it where they end by a signal."""
         library = self.folder / "lib" / "libmpi_abi.so.1"
         settings = {**SETTINGS, "POLLYRS_RT_MPI": "strict", "POLLYRS_RT_MPI_LIBRARY": library, **settings}
-        command = [self.folder / "bin" / "mpiexec", "-n", str(self.ranks), program, *arguments]
-        return toolchain.run(command, env=toolchain.environment(**settings), timeout=100)
+        said = WORK / "said"
+        said.write_bytes(b"")
+        rank = ["sh", "-c", 'said=$0; exec "$@" 2>>"$said"', said, program, *arguments]
+        done = toolchain.run([self.folder / "bin" / "mpiexec", "-n", str(self.ranks), *rank], env=toolchain.environment(**settings), timeout=100)
+        done.stderr += said.read_bytes()
+        return done
 
 
 def compiled(source, *flags, hold=True):
