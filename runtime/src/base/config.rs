@@ -71,6 +71,8 @@ pub enum Offload {
     #[default]
     Auto,
     Always,
+    /// As `Always`, for so many executions of each loop nest.
+    First(u64),
     Never,
     /// As `Always`, and what can't run on a device ends the program.
     Require,
@@ -83,7 +85,7 @@ impl Offload {
             "always" => Some(Offload::Always),
             "never" => Some(Offload::Never),
             "require" => Some(Offload::Require),
-            _ => None,
+            _ => value.strip_prefix("always:").and_then(|most| most.parse().ok()).map(Offload::First),
         }
     }
 }
@@ -273,7 +275,7 @@ impl Config {
                 "POLLYRS_RT_OFFLOAD",
                 Offload::Auto,
                 Offload::parse,
-                "auto, always, never, require",
+                "auto, always, always:N, never, require",
             ),
             profile: reader.path("POLLYRS_RT_PROFILE"),
             compare: reader.path("POLLYRS_RT_COMPARE"),
@@ -427,6 +429,22 @@ mod tests {
         assert!(config.profile.as_ref().is_some_and(|path| path.is_absolute()));
         assert_eq!((config.emu_order, config.pool_bytes), (Order::Seeded(7), Some(2 * MIB)));
         assert!(!config.graphs && config.complaints.is_empty());
+    }
+
+    #[test]
+    fn offload() {
+        let cases = [
+            ("always:0", Some(0)),
+            ("always:17", Some(17)),
+            ("always:", None),
+            ("always:-1", None),
+            ("always:x", None),
+        ];
+        for (value, most) in cases {
+            let read = config(&[("POLLYRS_RT_OFFLOAD", value)]);
+            assert_eq!(read.offload, most.map_or(Offload::Auto, Offload::First), "{value}");
+            assert_eq!(read.complaints.is_empty(), most.is_some(), "{value}");
+        }
     }
 
     #[test]

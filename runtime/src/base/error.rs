@@ -16,6 +16,8 @@ pub enum Error {
     DeviceOff,
     #[error("offloading is switched off (POLLYRS_RT_OFFLOAD=never)")]
     Never,
+    #[error("{most} executions were offloaded, and no more are wanted (POLLYRS_RT_OFFLOAD=always:{most})")]
+    Enough { most: u64 },
     #[error("not worth a transfer: estimated {device_ms:.3} ms on the device, {host_ms:.3} ms on the host")]
     NotWorthIt { device_ms: f64, host_ms: f64, size: Size },
     #[error(

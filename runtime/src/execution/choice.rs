@@ -184,9 +184,11 @@ fn choose(
     activation: Option<&mut Activation>,
 ) -> Result<Option<Estimate>> {
     let Request { config, scop, work, arrays } = *request;
-    if config.device == DeviceChoice::Emulated || matches!(config.offload, Offload::Always | Offload::Require)
-    {
-        return Ok(None);
+    match config.offload {
+        Offload::First(most) if !state.is_among(most) => return Err(Error::Enough { most }),
+        Offload::First(_) | Offload::Always | Offload::Require => return Ok(None),
+        Offload::Auto | Offload::Never if config.device == DeviceChoice::Emulated => return Ok(None),
+        Offload::Auto | Offload::Never => {}
     }
     let chosen = choose_by_time(scop, state, work, arrays, activation);
     inspections::settle(chosen.is_err());

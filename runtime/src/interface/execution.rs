@@ -92,9 +92,12 @@ unsafe fn start(
 /// After a refusal that will be the answer to all executions no more of them need to ask.
 fn note_refusal(scop: Option<&'static Scop>, error: &Error) {
     let lasts = matches!(error, Error::DeviceOff | Error::Never | Error::NoCuda(_));
+    // The first of them is in the profile; a program may have millions.
+    let enough = matches!(error, Error::Enough { .. });
     // All ranks ask the same.
-    let lasts = lasts && !registry::config().job.shares();
-    if let Some(state) = scop.filter(|_| lasts && is_unwatched()).and_then(registry::state) {
+    let shares = registry::config().job.shares();
+    let lasts = (lasts && is_unwatched() || enough) && !shares;
+    if let Some(state) = scop.filter(|_| lasts).and_then(registry::state) {
         state.never_ask();
     }
 }

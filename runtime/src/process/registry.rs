@@ -89,6 +89,8 @@ pub struct State {
     small: AtomicU64,
     pub module: ModuleSlot,
     pub learned: Learned,
+    /// Executions that were wanted on the device because they are among the first ones.
+    wanted: AtomicU64,
 }
 
 impl State {
@@ -97,9 +99,18 @@ impl State {
         self.small.store(f64::INFINITY.to_bits(), Ordering::Relaxed);
     }
 
+    /// Whether this execution is among the first `most` that ask.
+    pub fn is_among(&self, most: u64) -> bool {
+        let next = |wanted| (wanted < most).then_some(wanted + 1);
+        self.wanted.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).is_ok()
+    }
+
     /// An execution of the original loop took `seconds`.
     pub fn host_took(&self, seconds: f64, work: f64) {
         let small = f64::from_bits(self.small.load(Ordering::Relaxed));
+        if small == f64::INFINITY {
+            return;
+        }
         let now = match seconds < cost::TINY {
             true => small.max(work),
             false if work <= small => work / 2.0,

@@ -206,7 +206,7 @@ fn wrong_settings_are_told() {
     assert_eq!(
         lines,
         [
-            "pollyrs: POLLYRS_RT_OFFLOAD=yes is not one of auto, always, never, require: ignored (meant: always?)",
+            "pollyrs: POLLYRS_RT_OFFLOAD=yes is not one of auto, always, always:N, never, require: ignored (meant: always?)",
             "pollyrs: there is no setting POLLYRS_OFFLOAD: ignored (meant: POLLYRS_RT_OFFLOAD?)",
             "pollyrs: there is no setting POLLYRS_RT_POOOL: ignored (meant: POLLYRS_RT_POOL?)",
         ],
