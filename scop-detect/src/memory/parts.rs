@@ -50,6 +50,9 @@ const MAX_PARTS: usize = 6;
 /// Sums of parameters (each below 2^46) with larger coefficients could leave 64 bits.
 const MAX_COEFFICIENT: i128 = 1 << 12;
 
+/// Elements at the beginning of rows that may be a halo.
+const WIDEST_HALO: i128 = 8;
+
 /// A counter with more values is spelled out in no product, and no more products of one access are.
 const MAX_VALUES: i64 = 16;
 const MAX_SPELLED: usize = 2;
@@ -175,7 +178,7 @@ impl Builder<'_> {
             self.assumed.restore(after);
         }
         let whole = whole?;
-        if is_row(base)
+        if (conditional || is_row(base))
             && let Some(part) = self.behind_first_elements(base, raws, before)?
         {
             return Ok(vec![part]);
@@ -291,10 +294,11 @@ impl Builder<'_> {
         Ok(false)
     }
 
-    /// The accesses to rows of a table without the elements that all of them leave out at the beginning,
-    /// where that makes the shape right for more sizes: matrices that begin at 1 (Numerical Recipes) have
-    /// pointers to the place in front of each row, and `a[i][m]` is the last of `m` elements. `before` is
-    /// what was assumed before the shape that all is for now.
+    /// The accesses without the elements that all of them leave out at the beginning, where that makes the
+    /// shape right for more sizes: of the rows of a table, since matrices that begin at 1 (Numerical Recipes)
+    /// have pointers to the place in front of each row, and `a[i][m]` is the last of `m` elements; and of
+    /// what lies behind the fields of a structure, `p->table[k * step]` with 66 numbers in front of the table,
+    /// which need no rows of 67. `before` is what was assumed before the shape that all is for now.
     fn behind_first_elements(
         &mut self,
         base: Value,
@@ -305,6 +309,11 @@ impl Builder<'_> {
         let Some(least) = raws.iter().map(number).min().filter(|c| (1..=MAX_COEFFICIENT).contains(c)) else {
             return Ok(None);
         };
+        let width =
+            raws.first().and_then(|r| ir::elem_type(ir::accessed_type(r.inst))).map_or(1, |e| e.bytes());
+        if !is_row(base) && least <= WIDEST_HALO * i128::from(width) {
+            return Ok(None);
+        }
         let place = self.given.before_region(None)?;
         let shift = match self.constant(least, &place) {
             Ok(shift) => shift.project_domain_on_params()?,
