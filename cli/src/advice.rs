@@ -3,36 +3,180 @@
 //! A remark's name says what kind of obstacle there is, its text which one. The first row that fits both is
 //! the advice; the last row of each name fits every text.
 
-/// Help on a remark of this name, with this text; `None` for names that are no refusals.
-///
-/// `inside`: what is called of a library, which is the one that loops or calls. `rust`: of a file of Rust,
-/// which has no flags for floating-point numbers.
-pub fn advice(name: &str, text: &str, inside: bool, rust: bool) -> Option<&'static str> {
-    match name {
-        "OrderedSum" if rust => {
-            return Some(
-                "Rust has no flag by which floating-point sums may run in parts: sums of several rows run side by side, and sums of integers do; or write the parts \
-                 out, a sum for every 1000 elements, say, in an array, and add these up",
-            );
+/// What is known of a refusal.
+#[derive(Clone, Copy, Debug)]
+pub struct Refusal<'a> {
+    /// The remark's name.
+    pub name: &'a str,
+    /// Its text, with names as their authors know them.
+    pub text: &'a str,
+    /// What is called of a library, which is the one that loops or calls.
+    pub inside: Option<&'a str>,
+    pub language: Language,
+}
+
+/// How the file's author would write something else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    C,
+    Fortran,
+    Rust,
+}
+
+impl Language {
+    /// Of the file of this name.
+    pub fn of(file: &str) -> Language {
+        let extension = file.rsplit_once('.').map(|(_, e)| e.to_ascii_lowercase()).unwrap_or_default();
+        match extension.as_str() {
+            "rs" => Language::Rust,
+            "f" | "for" | "f90" | "f95" | "f03" | "f08" => Language::Fortran,
+            _ => Language::C,
         }
-        "Terminator" if rust && text.contains("handled here") => {
-            return Some(
-                "something in the loop may panic or allocate (push, format, a call that is not inlined): move it in front of the loop, and store to elements that \
-                 are there ('let mut out = vec![0.0; n]; for (o, x) in out.iter_mut().zip(x) { *o = 2.0 * x; }')",
-            );
-        }
-        "LoopBound" | "LoopExits" | "ControlFlow" if inside => {
-            return Some(
-                "the loop is one of the library's: what is called here searches, sorts, or follows a list, tree or hash table, which stays on the CPU; call it in a \
-                 loop of its own, and keep what is computed with in plain arrays with subscripts made of loop counters",
-            );
-        }
-        _ => {}
     }
-    let fits = |row: &&(&str, &[&str], &str)| {
-        row.0 == name && (row.1.is_empty() || row.1.iter().any(|part| text.contains(part)))
-    };
-    ADVICE.iter().find(fits).map(|row| row.2)
+}
+
+/// Help on a refusal; `None` for names that are no refusals.
+pub fn advice(refusal: Refusal<'_>) -> Option<&'static str> {
+    in_language(refusal).or_else(|| of_library(refusal)).or_else(|| {
+        let fits = |row: &&(&str, &[&str], &str)| {
+            row.0 == refusal.name && (row.1.is_empty() || has(refusal.text, row.1))
+        };
+        ADVICE.iter().find(fits).map(|row| row.2)
+    })
+}
+
+/// Whether one of the parts is in the text; a part behind `=` is a function's whole name.
+fn has(text: &str, parts: &[&str]) -> bool {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    parts.iter().any(|part| match part.strip_prefix('=') {
+        Some(name) => text.split(|c| !is_name(c)).any(|word| word == name),
+        None => text.contains(part),
+    })
+}
+
+/// What is written in another way in this language than in C and C++.
+fn in_language(r: Refusal<'_>) -> Option<&'static str> {
+    Some(match (r.language, r.name) {
+        (Language::Rust, "OrderedSum") => {
+            "Rust has no flag by which floating-point sums may run in parts: sums of several rows run side by side, and sums of integers do; or write the parts \
+             out, a sum for every 1000 elements, say, in an array, and add these up"
+        }
+        (Language::Rust, "Terminator") if r.text.contains("handled here") => {
+            "something in the loop may panic or allocate (push, format, a call that is not inlined): move it in front of the loop, and store to elements that \
+             are there ('let mut out = vec![0.0; n]; for (o, x) in out.iter_mut().zip(x) { *o = 2.0 * x; }')"
+        }
+        (Language::Rust, "LoopExits") if r.inside.is_none() && !r.text.contains("the result of") => {
+            "'break', 'return' and '?' out of a loop keep it on the CPU: let the loop run to its end and remember what was found, the first place by a \
+             minimum: 'let c = if hit { i } else { n }; first = if c < first { c } else { first };', with first = n before the loop"
+        }
+        (Language::Rust, "Call") if r.text.contains("a function pointer") && r.inside.is_none() => {
+            "take the type as a parameter ('op: &impl Op', 'f: impl Fn(f64) -> f64') in place of 'dyn' or 'fn', so that the compiler can inline it; objects of \
+             several types belong in a list for each"
+        }
+        (Language::Fortran, "LoopExits") => {
+            "'exit', 'return' and 'goto' out of a loop keep it on the CPU: let the loop run to its end and remember what was found, the first place by a \
+             minimum: 'first = min(first, merge(i, n + 1, hit))', with first = n + 1 before the loop"
+        }
+        (Language::Fortran, "Call") if r.text.contains("a function pointer") => {
+            "call the procedure by its name, or declare the object with 'type(...)' in place of 'class(...)', so that the compiler can inline what is called"
+        }
+        (Language::Fortran, "Call") if has(r.text, &["=malloc", "=realloc", "=free"]) => {
+            "something is allocated here: an allocatable array takes another size, or an expression over an array needs a place for its result; allocate in \
+             front of the loop, and assign element by element ('do k = 1, m')"
+        }
+        _ => return None,
+    })
+}
+
+/// What libraries do inside of what is called: the call itself is all that an author sees.
+fn of_library(r: Refusal<'_>) -> Option<&'static str> {
+    const LOOPS: [&str; 3] = ["LoopBound", "LoopExits", "ControlFlow"];
+    const REACHED: [&str; 10] = [
+        "LoopBound",
+        "LoopExits",
+        "ControlFlow",
+        "Call",
+        "Terminator",
+        "Type",
+        "Condition",
+        "Check",
+        "Subscript",
+        "BaseChanges",
+    ];
+    if !REACHED.contains(&r.name) {
+        return None;
+    }
+    // (What is called may be named by the text alone.)
+    let called = r.inside.unwrap_or(if matches!(r.name, "Call" | "Terminator") { r.text } else { "" });
+    let rust = r.language == Language::Rust;
+    if r.inside.is_some()
+        && has(called, &["=push_back", "=emplace_back", "=push", "=push_mut", "=grow_one", "=push_str"])
+    {
+        return Some(match rust {
+            true => {
+                "'push' makes room as it goes: let the elements be there before the loop, and store to them ('let mut out = vec![0; a.len()]; for (o, x) in \
+                 out.iter_mut().zip(a) { *o = x * x; }'); where data chooses what is kept, pack it in a loop of its own"
+            }
+            false => {
+                "'push_back' makes room as it goes: give the container its size before the loop ('out.resize(n)'), and store by subscript ('out[i] = x'); \
+                 where data chooses what is kept, pack it in a loop of its own"
+            }
+        });
+    }
+    if has(called, &["=lock", "=lock_contended", "pthread_mutex", "std::mutex", "lock_guard", "unique_lock"])
+    {
+        return Some(match rust {
+            true => {
+                "take the lock once, before the loop, and a slice of what it guards ('let mut guard = m.lock().unwrap(); for (v, x) in guard[..].iter_mut().zip(a) { *v += x; }')"
+            }
+            false => {
+                "take the lock once, before the loop, or let the loop store to an array of its own, and add that to the shared one behind it"
+            }
+        });
+    }
+    if is_lookup(called) {
+        return Some(
+            "a tree, list or hash table stays on the CPU: copy its values to an array before the loop, or look things up in a loop of their own, and compute \
+             with plain arrays and subscripts made of loop counters",
+        );
+    }
+    if has(
+        called,
+        &["basic_string", "std::stoi", "std::stod", "std::to_string", "str::", "=parse", "=format"],
+    ) {
+        return Some(
+            "texts are read and written on the CPU: turn them into numbers, or numbers into texts, in a loop of its own with an array of numbers, and compute \
+             with that array",
+        );
+    }
+    (r.inside.is_some() && LOOPS.contains(&r.name)).then_some(
+        "the loop is one of the library's: what is called here searches, sorts, or follows a list, tree or hash table, which stays on the CPU; call it in a \
+         loop of its own, and keep what is computed with in plain arrays with subscripts made of loop counters",
+    )
+}
+
+/// Whether a library's function works on a container whose elements are linked or hashed, by its name.
+pub fn is_lookup(name: &str) -> bool {
+    const PARTS: [&str; 17] = [
+        "std::map",
+        "std::multimap",
+        "std::set",
+        "std::multiset",
+        "std::list",
+        "std::unordered_",
+        "_Rb_tree",
+        "_List_",
+        "_Hashtable",
+        "_rehash",
+        "HashMap",
+        "HashSet",
+        "BTree",
+        "btree::",
+        "LinkedList",
+        "hashbrown",
+        "hash::",
+    ];
+    PARTS.iter().any(|part| name.contains(part))
 }
 
 /// Names of remarks, parts of texts of which one has to be there (none: any text), and the advice.
@@ -59,8 +203,20 @@ const ADVICE: &[(&str, &[&str], &str)] = &[
         "LoopBound",
         &[],
         "let the loop run over a fixed range: copy a bound from memory into a local variable before the loop, and change neither it nor the \
-         counter inside other than by a constant step; lists, counters that are doubled or halved, and 'while' loops that end by a computed \
-         value stay on the CPU, the loops inside of them are offloaded",
+         counter inside other than by a constant step; of a text, find its length first ('n = strlen(s)'), of a linked list, copy its values to an \
+         array; counters that are doubled or halved, and 'while' loops that end by a computed value stay on the CPU, the loops inside of them are \
+         offloaded",
+    ),
+    (
+        "LoopExits",
+        &["setjmp"],
+        "a loop that 'longjmp' may come back to stays on the CPU: call 'setjmp' before the loop, and move what may jump into a loop of its own",
+    ),
+    (
+        "LoopExits",
+        &["the result of"],
+        "ask the function behind the loop, or in a loop of its own that stores its results to an array; as to the rest, let the loop run to its end and \
+         remember what was found, the first place by a minimum: 'c = hit ? i : n; first = c < first ? c : first', with first = n before the loop",
     ),
     (
         "LoopExits",
@@ -77,7 +233,8 @@ const ADVICE: &[(&str, &[&str], &str)] = &[
         "Condition",
         &[],
         "a condition may depend on data only around stores to elements that the iteration touches anyway; write 'x = c ? a : x' instead of \
-         guarding reads of other elements",
+         guarding reads of other elements; where elements are collected ('if (keep) out[k++] = x'), compute 'keep' and 'x' into arrays in one loop, and pack \
+         them in a second one",
     ),
     (
         "Check",
@@ -150,9 +307,19 @@ const ADVICE: &[(&str, &[&str], &str)] = &[
     ),
     (
         "Call",
+        &["of RandomNumber of Fortran's library"],
+        "fill an array by one call before the loop ('call random_number(r)' for an array r), and read it inside",
+    ),
+    (
+        "Call",
         &["of Fortran's library"],
         "what the compiler leaves to Fortran's run-time library (transfer, character functions, assignments of derived types, intrinsics over whole \
          arrays) stays on the CPU: write it as a loop over elements, or in a loop of its own",
+    ),
+    (
+        "Call",
+        &["=strlen", "=wcslen", "=strnlen"],
+        "find the length once, before the loop ('size_t n = strlen(s); for (size_t i = 0; i < n; i++)')",
     ),
     (
         "Call",
@@ -169,17 +336,80 @@ const ADVICE: &[(&str, &[&str], &str)] = &[
     (
         "Call",
         &[
-            "printf",
-            "putc",
-            "puts",
-            "fwrite",
-            "write",
+            "=sprintf",
+            "=snprintf",
+            "=strcpy",
+            "=strncpy",
+            "=stpcpy",
+            "=strcat",
+            "=strncat",
+            "=strtok",
+            "=strdup",
+            "=strtod",
+            "=strtol",
+            "=strtoll",
+            "=strtoul",
+            "=atoi",
+            "=atof",
+            "=sscanf",
+            "__isoc99_sscanf",
+            "__isoc23_s",
+            "__sprintf_chk",
+            "__snprintf_chk",
+            "__strcpy_chk",
+            "__strcat_chk",
+        ],
+        "texts are read and written on the CPU, in a loop of its own; characters of rows of one width are plain numbers, which a loop over elements copies on the \
+         device ('for (k = 0; k < 32; k++) out[i][k] = in[i][k]')",
+    ),
+    (
+        "Call",
+        &[
+            "=scanf",
+            "=fscanf",
+            "__isoc99_",
+            "__isoc23_",
+            "=getc",
+            "=fgetc",
+            "=getchar",
+            "=fgets",
+            "=fread",
+            "=read",
+            "=getline",
+            "=feof",
+            "=ferror",
+            "std::istream",
+            "std::operator>>",
+            "std::getline",
+        ],
+        "read all values in front of the loop, into an array, or in a loop of its own",
+    ),
+    (
+        "Call",
+        &[
+            "=printf",
+            "=fprintf",
+            "=vprintf",
+            "=vfprintf",
+            "=dprintf",
+            "__printf_chk",
+            "__fprintf_chk",
+            "=putc",
+            "=putchar",
+            "=fputc",
+            "=puts",
+            "=fputs",
+            "=fwrite",
+            "=write",
+            "=fflush",
+            "=perror",
             "ostream",
-            "_ZNSo",
-            "_ZStls",
+            "std::operator<<",
+            "std::endl",
+            "std::print",
             "FortranAio",
-            "_print",
-            "_eprint",
+            "=_print",
+            "=_eprint",
         ],
         "store what is printed in an array, and print it in a loop behind this one",
     ),
@@ -191,8 +421,45 @@ const ADVICE: &[(&str, &[&str], &str)] = &[
     ),
     (
         "Call",
-        &["alloc", "of free ", "_Znw", "_Zna", "_Zdl", "_Zda"],
+        &[
+            "=malloc",
+            "=calloc",
+            "=realloc",
+            "=aligned_alloc",
+            "=posix_memalign",
+            "=alloc",
+            "=free",
+            "operator new",
+            "operator delete",
+            "=__rust_alloc",
+            "=__rust_alloc_zeroed",
+            "=__rust_realloc",
+            "=__rust_dealloc",
+            "=grow_one",
+            "=do_reserve_and_handle",
+            "shared_ptr",
+        ],
         "allocate and free outside of the loop: one block for all iterations",
+    ),
+    (
+        "Call",
+        &["which calls itself"],
+        "a recursion stays on the CPU: write the function as a loop, or fill a table of its values in a loop of its own and read that ('out[i] = f[k]'); of a tree, \
+         keep the nodes in arrays, level by level",
+    ),
+    (
+        "Call",
+        &[
+            "=qsort",
+            "=bsearch",
+            "=sort",
+            "std::sort",
+            "std::__sort",
+            "=sort_by",
+            "introsort",
+            "__adjust_heap",
+        ],
+        "sorting and searching by a comparison that is called stay on the CPU, in a loop of their own; what computes beside them belongs in another one",
     ),
     (
         "Call",
@@ -234,8 +501,15 @@ const ADVICE: &[(&str, &[&str], &str)] = &[
     ("InlineAssembly", &[], "move inline assembly out of the loop"),
     (
         "OrderedAccess",
+        &["volatile"],
+        "each volatile access happens where it is written, on the CPU: copy to or from a plain variable, in front of the loop if it stays the same there, or in \
+         a loop of its own",
+    ),
+    (
+        "OrderedAccess",
         &[],
-        "volatile and atomic accesses stay on the CPU: use plain variables inside the loop (sums, and histograms of plain integers, run on the device)",
+        "atomic accesses and fences stay on the CPU: use plain variables inside the loop, where sums and histograms of plain integers run on the device, and add \
+         them to what threads share behind it",
     ),
     (
         "Instruction",
@@ -243,6 +517,11 @@ const ADVICE: &[(&str, &[&str], &str)] = &[
         "move this operation out of the loop, or use float, double or integers up to 64 bits",
     ),
     ("Device", &[], "move this operation out of the loop, or use float, double or integers up to 64 bits"),
+    (
+        "Type",
+        &["behind '...'"],
+        "a function of any number of arguments finds them one by one, on the CPU: copy them to an array in a loop of its own, or take an array and its length",
+    ),
     (
         "Type",
         &["(ptr)"],
@@ -328,6 +607,10 @@ const ADVICE: &[(&str, &[&str], &str)] = &[
 mod tests {
     use super::*;
 
+    fn refusal<'a>(name: &'a str, text: &'a str) -> Refusal<'a> {
+        Refusal { name, text, inside: None, language: Language::C }
+    }
+
     #[test]
     fn advice_for_every_reason() {
         let names = [
@@ -359,9 +642,9 @@ mod tests {
             "Internal",
         ];
         for name in names {
-            assert!(advice(name, "", false, false).is_some(), "{name}");
+            assert!(advice(refusal(name, "")).is_some(), "{name}");
         }
-        assert!(advice("Offloaded", "", false, false).is_none());
+        assert!(advice(refusal("Offloaded", "")).is_none());
         assert!(ADVICE.iter().all(|row| names.contains(&row.0)));
     }
 
@@ -439,37 +722,125 @@ mod tests {
             ),
         ];
         for (name, text, part) in table {
-            assert!(advice(name, text, false, false).is_some_and(|a| a.contains(part)), "{text}");
+            assert!(advice(refusal(name, text)).is_some_and(|a| a.contains(part)), "{text}");
         }
     }
 
     #[test]
-    fn advice_for_loops_of_libraries_and_in_rust() {
-        let table = [
-            ("LoopExits", "", true, false, "one of the library's"),
-            ("LoopExits", "", false, false, "first place by a minimum"),
-            (
-                "Terminator",
-                "the call of f may throw an exception that is handled here",
-                true,
-                false,
-                "-fno-exceptions",
-            ),
-            (
-                "Terminator",
-                "the call of f may throw an exception that is handled here",
-                true,
-                true,
-                "may panic",
-            ),
-            ("OrderedSum", "", false, true, "Rust has no flag"),
-            ("OrderedSum", "", false, false, "vectorize(enable)"),
-        ];
-        for (name, text, inside, rust, part) in table {
-            assert!(
-                advice(name, text, inside, rust).is_some_and(|a| a.contains(part)),
-                "{name} {inside} {rust}"
-            );
+    fn names_are_whole() {
+        let printed = "print it in a loop behind";
+        for (text, fits) in [
+            ("the call of fprintf may have side effects", true),
+            ("the call of std::ostream::operator<< may have side effects", true),
+            ("the call of rewrite_row may have side effects", false),
+            ("the call of putcells may have side effects", false),
+        ] {
+            assert_eq!(advice(refusal("Call", text)).is_some_and(|a| a.contains(printed)), fits, "{text}");
         }
+        // (A function of the program whose name has "alloc" in it.)
+        assert!(
+            advice(refusal("Call", "the call of local_locate may have side effects"))
+                .is_some_and(|a| a.contains("same file"))
+        );
+    }
+
+    #[test]
+    fn advice_for_calls_of_c_s_library() {
+        let table = [
+            (
+                "Call",
+                "the call of strlen: it changes nothing, but its code is not there for the device",
+                "size_t n = strlen(s)",
+            ),
+            ("Call", "the call of strcpy may have side effects", "texts are read"),
+            ("Call", "the call of qsort may have side effects", "sorting"),
+            ("Call", "the call of __isoc99_fscanf may have side effects", "in front of the loop"),
+            ("Call", "the call of calloc may have side effects", "one block"),
+            ("Call", "the call of operator new[] may have side effects", "one block"),
+            ("Call", "the call of fibs, which calls itself", "a recursion"),
+            ("LoopExits", "where it ends depends on the result of _setjmp", "before the loop"),
+            ("LoopExits", "where it ends depends on the result of ferror", "ask the function behind"),
+            ("OrderedAccess", "a volatile access to port", "volatile"),
+            ("OrderedAccess", "an atomic access to bins", "histograms"),
+            (
+                "Type",
+                "values of type pointer (ptr), such as the arguments behind '...', cannot be held",
+                "take an array",
+            ),
+        ];
+        for (name, text, part) in table {
+            assert!(advice(refusal(name, text)).is_some_and(|a| a.contains(part)), "{text}");
+        }
+    }
+
+    #[test]
+    fn advice_for_loops_of_libraries_and_other_languages() {
+        use Language::*;
+        let handled = "the call of f may throw an exception that is handled here";
+        let pointer = "the call of a function pointer (o) may have side effects";
+        let table = [
+            ("LoopExits", "", Some("std::find"), C, "one of the library's"),
+            ("LoopExits", "", None, C, "first place by a minimum"),
+            ("LoopExits", "", None, Rust, "if hit { i } else { n }"),
+            ("LoopExits", "", None, Fortran, "merge(i, n + 1, hit)"),
+            ("Terminator", handled, Some("std::f"), C, "-fno-exceptions"),
+            ("Terminator", handled, Some("std::map::operator[]"), C, "hash table"),
+            ("Terminator", handled, None, Rust, "may panic"),
+            ("OrderedSum", "", None, Rust, "Rust has no flag"),
+            ("OrderedSum", "", None, C, "vectorize(enable)"),
+            (
+                "Type",
+                "values of type pointer (ptr), such as out",
+                Some("std::vector::push_back"),
+                C,
+                "out.resize(n)",
+            ),
+            (
+                "Call",
+                "the call of RawVec::grow_one may have side effects",
+                Some("Vec::push"),
+                Rust,
+                "out.iter_mut()",
+            ),
+            (
+                "Call",
+                "the call of Mutex::lock, which calls Mutex::lock_contended, may",
+                None,
+                Rust,
+                "take the lock once",
+            ),
+            ("Call", "the call of std::_Rb_tree_increment may have side effects", None, C, "hash table"),
+            (
+                "Call",
+                "the call of a function pointer may have side effects",
+                Some("HashSet::insert"),
+                Rust,
+                "hash table",
+            ),
+            (
+                "Call",
+                "the call of a function pointer (f) may",
+                Some("std::function::operator()"),
+                C,
+                "lambda",
+            ),
+            (
+                "Call",
+                "the call of RandomNumber of Fortran's library (_FortranARandomNumber) may",
+                None,
+                Fortran,
+                "one call",
+            ),
+            ("Call", pointer, None, Rust, "impl Op"),
+            ("Call", pointer, None, Fortran, "type(...)"),
+            ("Call", "the call of malloc may have side effects", None, Fortran, "element by element"),
+        ];
+        for (name, text, inside, language, part) in table {
+            let got = advice(Refusal { name, text, inside, language });
+            assert!(got.is_some_and(|a| a.contains(part)), "{name} {inside:?} {language:?}: {got:?}");
+        }
+        assert_eq!(Language::of("/p/x.F90"), Fortran);
+        assert_eq!(Language::of("/p/x.rs"), Rust);
+        assert_eq!(Language::of("/p/x"), C);
     }
 }

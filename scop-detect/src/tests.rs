@@ -3,7 +3,7 @@
 use crate::testing::{Count, detected, function, to, with_analyses};
 use crate::{DetectOptions, count_loops, detect};
 use pollyrs_isl as isl;
-use pollyrs_scop::{Access, AccessKind, AssumptionKind, RejectReason, Scop};
+use pollyrs_scop::{Access, AccessKind, AssumptionKind, Order, RejectReason, Scop};
 
 /// The one SCoP of a function.
 fn scop(loops: &[Count<'_>], body: &str) -> Scop {
@@ -92,9 +92,11 @@ fn what_is_no_scop_has_its_reason() {
         ),
         (
             "%x = load volatile double, ptr %b; a[%i] = %x",
-            |r| matches!(r, RejectReason::OrderedAccess { object: Some(b) } if b == "b"),
+            |r| matches!(r, RejectReason::OrderedAccess { order: Order::Volatile, object: Some(b) } if b == "b"),
         ),
-        ("fence seq_cst; a[%i] = 1.0", |r| matches!(r, RejectReason::OrderedAccess { object: None })),
+        ("fence seq_cst; a[%i] = 1.0", |r| {
+            matches!(r, RejectReason::OrderedAccess { order: Order::Fence, .. })
+        }),
         (
             "call void @other(); a[%i] = 1.0",
             |r| matches!(r, RejectReason::Call { callee } if callee == "other"),

@@ -33,5 +33,5 @@ mod verify;
 
 pub use code::Code;
 pub use model::*;
-pub use reject::{RejectReason, Rejection};
+pub use reject::{CALLS_ITSELF, Order, RejectReason, Rejection};
 pub use verify::{VerifyError, outermost_counter, verify};

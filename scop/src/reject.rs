@@ -3,6 +3,17 @@
 use crate::{Code, Location};
 use std::fmt;
 
+/// What is behind the name of a recursive function that is called.
+pub const CALLS_ITSELF: &str = ", which calls itself";
+
+/// Why an access has its place among others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Order {
+    Volatile,
+    Atomic,
+    Fence,
+}
+
 /// The reason a region is not offloaded. Each variant has a stable remark name, a text for users, and a lit
 /// test.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,8 +48,8 @@ pub enum RejectReason {
     NestedTables { table: Option<String> },
     /// Inline assembly.
     InlineAssembly,
-    /// A volatile or atomic access, or a fence, which accesses nothing.
-    OrderedAccess { object: Option<String> },
+    /// An access whose order counts: a volatile or an atomic one, or a fence, which accesses nothing.
+    OrderedAccess { order: Order, object: Option<String> },
     /// An instruction that has no meaning on the device.
     Instruction { opcode: String },
     /// Code generation found something that the device cannot run.
@@ -148,6 +159,7 @@ impl fmt::Display for RejectReason {
                 None if is_lacking(callee) => {
                     write!(f, "the call of {callee} may have side effects: the device lacks this function")
                 }
+                None if callee.ends_with(CALLS_ITSELF) => write!(f, "the call of {callee}"),
                 None => write!(f, "the call of {callee} may have side effects"),
             },
             RejectReason::ElsewhereCall { callee } => {
@@ -161,9 +173,13 @@ impl fmt::Display for RejectReason {
                 write!(f, "rows{of} are found through a table of tables (a pointer to pointers to pointers)")
             }
             RejectReason::InlineAssembly => f.write_str("inline assembly"),
-            RejectReason::OrderedAccess { object: None } => f.write_str("a volatile or atomic access"),
-            RejectReason::OrderedAccess { object: Some(o) } => {
-                write!(f, "a volatile or atomic access to {o}")
+            RejectReason::OrderedAccess { order, object } => {
+                f.write_str(match order {
+                    Order::Volatile => "a volatile access",
+                    Order::Atomic => "an atomic access",
+                    Order::Fence => "a fence",
+                })?;
+                object.as_ref().map_or(Ok(()), |o| write!(f, " to {o}"))
             }
             RejectReason::Instruction { opcode } if opcode == "extractvalue" || opcode == "insertvalue" => {
                 write!(

@@ -1,7 +1,7 @@
 //! Remarks put together to loop nests, and loop nests to files.
 
 use super::estimate;
-use crate::advice::advice;
+use crate::advice::{Language, Refusal, advice, is_lookup};
 use crate::names::{demangled, demangled_text, is_library as is_library_function, short};
 use pollyrs_tuning::remark::{Details, Remark, RemarkKind};
 use serde::Serialize;
@@ -125,10 +125,10 @@ pub fn report(remarks: Vec<Remark>) -> Report {
             None => None,
         };
         let details = r.details.map(|d| *d).unwrap_or_default();
-        let inside = r.library.as_deref().map(|name| short(&demangled(name))).filter(|name| tells(name));
-        let is_rust = r.file.ends_with(".rs");
+        let inside = r.library.as_deref().and_then(|name| told(&demangled(name)));
+        let language = Language::of(&r.file);
         let mut text = text.to_owned();
-        if is_rust {
+        if language == Language::Rust {
             text = text.replace("may throw an exception that is handled here", "may panic");
         }
         if let Some(name) = inside.as_ref().filter(|_| !offloaded && TOLD.contains(&r.name.as_str())) {
@@ -150,7 +150,11 @@ pub fn report(remarks: Vec<Remark>) -> Report {
             function,
             offloaded,
             text,
-            advice: (!offloaded).then(|| advice(&r.name, &r.text, inside.is_some(), is_rust)).flatten(),
+            advice: (!offloaded)
+                .then(|| {
+                    advice(Refusal { name: &r.name, text: &note.text, inside: inside.as_deref(), language })
+                })
+                .flatten(),
             of_library: in_library || inside.is_some(),
             inside,
             code: r.code,
@@ -219,7 +223,8 @@ fn in_source(function: &str, file: &str) -> String {
 /// Loops inside of a library that code of one place calls are one entry: the author's own loop there, if one
 /// was looked at, or the first.
 fn folded(nests: Vec<(String, Nest)>) -> Vec<(String, Nest)> {
-    let of_library = |n: &Nest| !n.offloaded && n.of_library;
+    // (A copy that a hash table makes of its own nodes is no loop of the author's, whether it is offloaded or not.)
+    let of_library = |n: &Nest| n.of_library && (!n.offloaded || n.inside.as_deref().is_some_and(is_lookup));
     let mut out: Vec<(String, Nest)> = Vec::new();
     let mut nests = nests.into_iter().peekable();
     while let Some(first) = nests.next() {
@@ -232,6 +237,8 @@ fn folded(nests: Vec<(String, Nest)>) -> Vec<(String, Nest)> {
         }
         let (inside, mut own): (Vec<_>, Vec<_>) =
             here.into_iter().partition(|(_, n)| place.1 > 0 && of_library(n));
+        let (mut inside, offloaded): (Vec<_>, Vec<_>) = inside.into_iter().partition(|(_, n)| !n.offloaded);
+        inside.extend(offloaded);
         let mut inside = inside.into_iter();
         if own.is_empty() {
             own.extend(inside.next());
@@ -249,7 +256,7 @@ fn folded(nests: Vec<(String, Nest)>) -> Vec<(String, Nest)> {
 }
 
 /// Remarks of what may be inside of a library's function: loops, calls.
-const TOLD: [&str; 5] = ["LoopBound", "LoopExits", "ControlFlow", "Call", "Terminator"];
+const TOLD: [&str; 6] = ["LoopBound", "LoopExits", "ControlFlow", "Call", "Terminator", "Type"];
 
 /// Functions of libraries that stand for an operator of the language: the loop around them is the author's.
 const OPERATORS: [&str; 14] = [
@@ -269,11 +276,24 @@ const OPERATORS: [&str; 14] = [
     "size",
 ];
 
-/// Whether it says something that a library's function is called.
-fn tells(name: &str) -> bool {
-    let last = name.rsplit("::").next().unwrap_or(name);
-    // (A map's operator searches.)
-    !OPERATORS.contains(&last) || name.starts_with("std::") && name.contains("map")
+/// How a library's function is called, by its demangled name, if that says something to an author.
+fn told(demangled: &str) -> Option<String> {
+    let name = short(demangled);
+    let last = name.rsplit("::").next().unwrap_or(&name);
+    if !OPERATORS.contains(&last) {
+        return Some(name);
+    }
+    // (Operators of maps search, and their iterators go from node to node.)
+    // (So do those of texts, from word to word.)
+    let is_text = demangled.contains("core::str::");
+    (is_text || is_lookup(demangled)).then(|| match demangled.split_once("collections::") {
+        _ if is_text => format!("str::{name}"),
+        Some((_, path)) => {
+            let module = path.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or(path);
+            format!("{module}::{name}")
+        }
+        None => name.clone(),
+    })
 }
 
 /// Whether a file belongs to a language's library; remarks are there only if no frame of the inlined code is
@@ -325,8 +345,45 @@ mod tests {
         // The same twice is one; a vector's operator is no search.
         assert_eq!(texts[0], (1, "the loop can be left (inside of std::map::operator[])"));
         assert_eq!(texts[1..], [(2, "the loop can be left"), (3, "the loop can be left")]);
-        assert!(nests[0].advice.is_some_and(|a| a.contains("one of the library's")));
-        assert!(nests[1].advice.is_some_and(|a| !a.contains("one of the library's")));
+        assert!(nests[0].advice.is_some_and(|a| a.contains("hash table")));
+        assert!(nests[1].advice.is_some_and(|a| !a.contains("hash table")));
+    }
+
+    #[test]
+    fn iterators_of_trees_and_texts_are_told() {
+        let table = [
+            ("std::vector<int, std::allocator<int> >::operator[]", None),
+            ("std::map<int, int>::operator[]", Some("std::map::operator[]")),
+            ("std::vector<int, std::allocator<int> >::push_back", Some("std::vector::push_back")),
+            (
+                "<alloc::collections::btree::map::Iter<u32, f64> as core::iter::Iterator>::next",
+                Some("btree::Iter::next"),
+            ),
+            (
+                "<core::str::iter::SplitWhitespace as core::iter::Iterator>::next",
+                Some("str::SplitWhitespace::next"),
+            ),
+            ("<core::slice::iter::Iter<f64> as core::iter::Iterator>::next", None),
+        ];
+        for (name, want) in table {
+            assert_eq!(told(name).as_deref(), want, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_refused_loop_of_a_hash_table_goes_before_an_offloaded_one() {
+        use RemarkKind::*;
+        let map = "_ZNSt3mapIiiSt4lessIiESaISt4pairIKiiEEEixERS3_";
+        let of = |r: Remark| Remark { library: Some(map.into()), ..r };
+        let refused = Remark {
+            name: "Call".into(),
+            ..remark(Missed, "PRS109", "/p/a.cpp", 1, "_ZSt1gv", "not offloaded: the call of f may have")
+        };
+        let copied = remark(Passed, "PRS001", "/p/a.cpp", 1, "_ZSt1hv", "offloaded h: 1 loop");
+        let report = report(vec![of(copied), of(refused)]);
+        let nests = &report.files[0].nests;
+        assert_eq!((nests.len(), nests[0].offloaded), (1, false));
+        assert!(nests[0].text.ends_with("; a loop inside of the library that is called here too"));
     }
 
     #[test]

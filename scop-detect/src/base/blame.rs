@@ -26,7 +26,32 @@ pub(crate) fn type_reason(ty: ir::Type, v: Value) -> RejectReason {
     }
     // Variables inside of a library tell a user nothing.
     let object = object.filter(|name| !name.starts_with('_') && name != "this");
+    let object = match (finds_arguments(v), object) {
+        (true, Some(list)) => Some(format!("the arguments behind '...' ({list})")),
+        (true, None) => Some("the arguments behind '...'".to_owned()),
+        (false, object) => object,
+    };
     RejectReason::Type { ty: ir::type_text(ty), object }
+}
+
+/// Whether a value is an address of one of the arguments that a function has behind its `...`: it comes from
+/// what `va_start` prepares, which is a local variable.
+fn finds_arguments(v: Value) -> bool {
+    let prepared = |place: Value| {
+        ir::opcode(place) == Some(Op::LLVMAlloca)
+            && ir::uses(place).into_iter().any(|(user, _)| {
+                ir::opcode(user) == Some(Op::LLVMCall)
+                    && ir::callee(user).is_some_and(|f| ir::name(f).starts_with("llvm.va_start"))
+            })
+    };
+    let mut values = vec![v];
+    for _ in 0..TO_A_NAME {
+        values = values.into_iter().filter(|v| ir::opcode(*v).is_some()).flat_map(ir::operands).collect();
+        if values.iter().any(|v| prepared(*v)) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Blocks behind a loop that are searched for a throw.

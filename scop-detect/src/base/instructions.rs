@@ -8,7 +8,7 @@ use crate::base::fail::Fail;
 use crate::base::ir::{self, Op, Value};
 use pollyrs_llvm_shim::ir::FUNCTION;
 use pollyrs_llvm_shim::{CHECK, CHECK_RETURN, source_name};
-use pollyrs_scop::RejectReason;
+use pollyrs_scop::{CALLS_ITSELF, Order, RejectReason};
 
 /// Intrinsics without a meaning for the computation.
 const IGNORED: [&str; 9] = [
@@ -189,6 +189,7 @@ pub(crate) fn call_reason(call: Value) -> RejectReason {
         {
             format!("{n} (marked not to be inlined)")
         }
+        Some(n) if ir::callee(call).is_some_and(calls_itself) => format!("{n}{CALLS_ITSELF}"),
         Some(n) if is_math_function(&n) && !ir::callee(call).is_some_and(own) => {
             format!("{n} (it may set errno; compile with -fno-math-errno)")
         }
@@ -205,6 +206,15 @@ pub(crate) fn call_reason(call: Value) -> RejectReason {
         },
     };
     RejectReason::Call { callee }
+}
+
+/// Whether a function of this module is a recursion: nothing inlines all of it.
+fn calls_itself(f: Value) -> bool {
+    !ir::is_declaration(f)
+        && f.blocks()
+            .into_iter()
+            .flat_map(ir::instructions)
+            .any(|i| matches!(ir::opcode(i), Some(Op::LLVMCall | Op::LLVMInvoke)) && ir::callee(i) == Some(f))
 }
 
 /// Functions of the C library that compare and search memory; what they return depends on that alone.
@@ -266,7 +276,11 @@ pub(crate) fn check_effects(v: Value) -> Result<(), Fail> {
     let Some(op) = ir::opcode(v) else { return Ok(()) };
     match op {
         LLVMLoad | LLVMStore if !ir::is_simple_access(v) => {
-            Err(Fail::at(RejectReason::OrderedAccess { object: ir::address(v).and_then(source_name) }, v))
+            let order = if v.is_volatile() { Order::Volatile } else { Order::Atomic };
+            Err(Fail::at(
+                RejectReason::OrderedAccess { order, object: ir::address(v).and_then(source_name) },
+                v,
+            ))
         }
         LLVMStore if ir::elem_type(ir::accessed_type(v)).is_none() => {
             // The call for which something is put together says more.
@@ -275,9 +289,10 @@ pub(crate) fn check_effects(v: Value) -> Result<(), Fail> {
             behind.into_iter().filter(call).try_for_each(check_effects)?;
             Err(Fail::at(type_reason(ir::accessed_type(v), v), v))
         }
-        LLVMFence => Err(Fail::at(RejectReason::OrderedAccess { object: None }, v)),
+        LLVMFence => Err(Fail::at(RejectReason::OrderedAccess { order: Order::Fence, object: None }, v)),
         LLVMAtomicCmpXchg | LLVMAtomicRMW => {
-            Err(Fail::at(RejectReason::OrderedAccess { object: source_name(ir::operand(v, 0)) }, v))
+            let object = source_name(ir::operand(v, 0));
+            Err(Fail::at(RejectReason::OrderedAccess { order: Order::Atomic, object }, v))
         }
         LLVMCall if !is_ignored(v) && !is_check(v) && !is_math(v) && !ir::is_pure_call(v) => {
             Err(Fail::at(call_reason(v), v))

@@ -16,13 +16,13 @@
 
 use crate::base::blame::several_exits;
 use crate::base::cfg::Cfg;
-use crate::base::fail::{Fail, block_location, loc};
+use crate::base::fail::{Fail, block_location, loc, value_location};
 use crate::base::instructions::terminator_reason;
 use crate::base::ir::{self, Block, Op};
 use crate::base::region::Candidate;
 use crate::memory::raw::OUTER_POINTER;
 use pollyrs_llvm_shim::{Analyses, LoopData, LoopId};
-use pollyrs_scop::{RejectReason, Rejection};
+use pollyrs_scop::{Location, RejectReason, Rejection};
 use std::collections::BTreeSet;
 
 /// Loops in nests that stand in a row and become one SCoP. The work on a SCoP grows faster than it does, and
@@ -69,18 +69,18 @@ impl<T> Search<'_, '_, T> {
             if self.settled.contains(&data.header) {
                 continue;
             }
-            let reason = self.unstructured(LoopId(l));
+            let (reason, place) = self.unstructured(LoopId(l));
             self.settled.extend(data.blocks.iter().copied());
             let location = data.location.clone().map(loc);
-            self.reject(reason, location.clone(), location, &data.blocks);
+            self.reject(reason, place.or_else(|| location.clone()), location, &data.blocks);
         }
     }
 
     fn reject(
         &mut self,
         reason: RejectReason,
-        location: Option<pollyrs_scop::Location>,
-        at: Option<pollyrs_scop::Location>,
+        location: Option<Location>,
+        at: Option<Location>,
         blocks: &[Block],
     ) {
         if self.quiet {
@@ -93,17 +93,18 @@ impl<T> Search<'_, '_, T> {
         }
     }
 
-    fn unstructured(&self, l: LoopId) -> RejectReason {
+    /// Why no region holds the loop, and where that is, if it is at one place.
+    fn unstructured(&self, l: LoopId) -> (RejectReason, Option<Location>) {
         let data = &self.an.loops()[l.0];
         for b in &data.blocks {
             if let Some(t) = ir::terminator(*b).filter(|t| ir::opcode(*t) != Some(Op::LLVMBr)) {
-                return terminator_reason(t);
+                return (terminator_reason(t), value_location(t));
             }
         }
         if data.exiting.len() == 1 {
-            RejectReason::ControlFlow
+            (RejectReason::ControlFlow, None)
         } else {
-            several_exits(self.an, l, data.header).reason
+            (several_exits(self.an, l, data.header).reason, None)
         }
     }
 

@@ -8,4 +8,4 @@ void f(int n, volatile float *A) {
     A[i] = 1;
 }
 
-// CHECK: rejected OrderedAccess at {{.*}}ordered-access.c:{{[0-9]+}}: a volatile or atomic access to A ({{.*}})
+// CHECK: rejected OrderedAccess at {{.*}}ordered-access.c:{{[0-9]+}}: a volatile access to A ({{.*}})

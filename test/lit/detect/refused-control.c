@@ -148,4 +148,4 @@ int recursive(int n, int *A) {
   return n;
 }
 
-// CHECK: rejected Call at {{.*}}control.c:[[#@LINE-5]]: the call of recursive may have side effects (at {{.*}}control.c:[[#@LINE-4]])
+// CHECK: rejected Call at {{.*}}control.c:[[#@LINE-5]]: the call of recursive, which calls itself (at {{.*}}control.c:[[#@LINE-4]])

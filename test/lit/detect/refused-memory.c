@@ -73,21 +73,21 @@ void volatile_read(int n, volatile int *port, int *A) {
     A[i] = *port;
 }
 
-// CHECK: rejected OrderedAccess at {{.*}}memory.c:[[#@LINE-4]]: a volatile or atomic access to port (at {{.*}}memory.c:[[#@LINE-3]])
+// CHECK: rejected OrderedAccess at {{.*}}memory.c:[[#@LINE-4]]: a volatile access to port (at {{.*}}memory.c:[[#@LINE-3]])
 
 void counter(int n, atomic_int *count, const int *A) {
   for (int i = 0; i < n; i++)
     atomic_fetch_add(count, A[i]);
 }
 
-// CHECK: rejected OrderedAccess at {{.*}}memory.c:[[#@LINE-4]]: a volatile or atomic access to count (at {{.*}}memory.c:[[#@LINE-3]])
+// CHECK: rejected OrderedAccess at {{.*}}memory.c:[[#@LINE-4]]: an atomic access to count (at {{.*}}memory.c:[[#@LINE-3]])
 
 void relaxed(int n, atomic_int *A) {
   for (int i = 0; i < n; i++)
     atomic_store_explicit(&A[i], i, memory_order_relaxed);
 }
 
-// CHECK: rejected OrderedAccess at {{.*}}memory.c:[[#@LINE-4]]: a volatile or atomic access to A (at {{.*}}memory.c:[[#@LINE-3]])
+// CHECK: rejected OrderedAccess at {{.*}}memory.c:[[#@LINE-4]]: an atomic access to A (at {{.*}}memory.c:[[#@LINE-3]])
 
 int exchanged(int n, atomic_int *A) {
   int won = 0;
@@ -98,7 +98,7 @@ int exchanged(int n, atomic_int *A) {
   return won;
 }
 
-// CHECK: rejected OrderedAccess at {{.*}}memory.c:[[#@LINE-7]]: a volatile or atomic access to A (at {{.*}}memory.c:[[#@LINE-5]])
+// CHECK: rejected OrderedAccess at {{.*}}memory.c:[[#@LINE-7]]: an atomic access to A (at {{.*}}memory.c:[[#@LINE-5]])
 
 void fenced(int n, int *A) {
   for (int i = 0; i < n; i++) {
@@ -107,7 +107,7 @@ void fenced(int n, int *A) {
   }
 }
 
-// CHECK: rejected OrderedAccess at {{.*}}memory.c:[[#@LINE-6]]: a volatile or atomic access (at {{.*}}memory.c:[[#@LINE-4]])
+// CHECK: rejected OrderedAccess at {{.*}}memory.c:[[#@LINE-6]]: a fence (at {{.*}}memory.c:[[#@LINE-4]])
 
 struct flags {
   unsigned kind : 3, count : 13;
