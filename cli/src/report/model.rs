@@ -223,7 +223,7 @@ fn in_source(function: &str, file: &str) -> String {
 /// Loops inside of a library that code of one place calls are one entry: the author's own loop there, if one
 /// was looked at, or the first.
 fn folded(nests: Vec<(String, Nest)>) -> Vec<(String, Nest)> {
-    // (A copy that a hash table makes of its own nodes is no loop of the author's, whether it is offloaded or not.)
+    // (A copy that a hash table makes of its own nodes is no loop of the author's, offloaded or not.)
     let of_library = |n: &Nest| n.of_library && (!n.offloaded || n.inside.as_deref().is_some_and(is_lookup));
     let mut out: Vec<(String, Nest)> = Vec::new();
     let mut nests = nests.into_iter().peekable();

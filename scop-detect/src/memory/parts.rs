@@ -297,8 +297,8 @@ impl Builder<'_> {
     /// The accesses without the elements that all of them leave out at the beginning, where that makes the
     /// shape right for more sizes: of the rows of a table, since matrices that begin at 1 (Numerical Recipes)
     /// have pointers to the place in front of each row, and `a[i][m]` is the last of `m` elements; and of
-    /// what lies behind the fields of a structure, `p->table[k * step]` with 66 numbers in front of the table,
-    /// which need no rows of 67. `before` is what was assumed before the shape that all is for now.
+    /// what lies behind the fields of a structure, `p->table[k * step]` with 66 numbers in front of the
+    /// table, which need no rows of 67. `before` is what was assumed before the shape that all is for now.
     fn behind_first_elements(
         &mut self,
         base: Value,
