@@ -32,11 +32,22 @@ impl Drop for Errno {
 ///
 /// To read them takes a few cycles, to set them hundreds (the state of the x87 unit goes to memory and comes
 /// back). Most calls raise none, so that they are set only where they differ.
-struct Exceptions(FpExceptions);
+///
+/// Where exceptions trap (`feenableexcept`), none does meanwhile.
+enum Exceptions {
+    Raised(FpExceptions),
+    /// The caller's control register.
+    Trapping(u32),
+}
 
 impl Exceptions {
     fn kept() -> Exceptions {
-        Exceptions(Exceptions::raised())
+        let control = control();
+        if control & MASKS == MASKS {
+            return Exceptions::Raised(Exceptions::raised());
+        }
+        set_control(control | MASKS);
+        Exceptions::Trapping(control)
     }
 
     fn raised() -> FpExceptions {
@@ -49,11 +60,44 @@ impl Exceptions {
 
 impl Drop for Exceptions {
     fn drop(&mut self) {
-        if Exceptions::raised() != self.0 {
-            // SAFETY: flags of the same function.
-            unsafe { fesetexceptflag(&self.0, FE_ALL_EXCEPT) };
+        match self {
+            Exceptions::Raised(flags) if Exceptions::raised() != *flags => {
+                // SAFETY: flags of the same function.
+                unsafe { fesetexceptflag(flags, FE_ALL_EXCEPT) };
+            }
+            Exceptions::Raised(_) => {}
+            Exceptions::Trapping(control) => set_control(*control),
         }
     }
+}
+
+/// The bits of the control register whose exceptions do not trap. (Devices other than x86's have no traps.)
+#[cfg(target_arch = "x86_64")]
+const MASKS: u32 = 0x1f80;
+#[cfg(not(target_arch = "x86_64"))]
+const MASKS: u32 = 0;
+
+/// The control register of floating-point operations, with the exceptions that were raised.
+fn control() -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let mut control = 0u32;
+        // SAFETY: stores the register in four bytes.
+        unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &mut control, options(nostack, preserves_flags)) };
+        control
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    0
+}
+
+fn set_control(control: u32) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: what the register had, but for exceptions that trap.
+    unsafe {
+        std::arch::asm!("ldmxcsr [{}]", in(reg) &control, options(nostack, preserves_flags))
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = control;
 }
 
 unsafe extern "C" {
@@ -100,12 +144,25 @@ pub struct Inside {
     _exceptions: Option<Exceptions>,
 }
 
-thread_local!(static CALLS: Cell<u32> = const { Cell::new(0) });
+thread_local! {
+    static CALLS: Cell<u32> = const { Cell::new(0) };
+    /// Whether exceptions trap in the thread, as of its last call from outside.
+    static TRAPS: Cell<bool> = const { Cell::new(false) };
+}
 
 impl Inside {
     pub fn enter() -> Inside {
         let outermost = CALLS.with(|calls| calls.replace(calls.get() + 1) == 0);
-        Inside { _exceptions: outermost.then(Exceptions::kept) }
+        let exceptions = outermost.then(Exceptions::kept);
+        if let Some(exceptions) = &exceptions {
+            TRAPS.with(|traps| traps.set(matches!(exceptions, Exceptions::Trapping(_))));
+        }
+        Inside { _exceptions: exceptions }
+    }
+
+    /// Whether the program's floating-point exceptions trap: kernels raise none, or others.
+    pub fn traps() -> bool {
+        TRAPS.with(Cell::get)
     }
 
     /// Whether a signal handler interrupted the library.

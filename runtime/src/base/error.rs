@@ -80,6 +80,8 @@ pub enum Error {
     Check,
     #[error("a value is a NaN, of which the order of a minimum or maximum decides")]
     Nan,
+    #[error("floating-point exceptions trap in this thread (feenableexcept)")]
+    Traps,
     #[error("errno lies in an array")]
     Errno,
     #[error("{a} and {b} overlap, which the compiler's checks did not find")]

@@ -12,7 +12,7 @@ use std::sync::{Arc, Once};
 use crate::activation::Activation;
 use crate::base::abi::{ABI_VERSION, Array, MAX_BLOCK_DEPTH, MAX_BLOCK_THREADS, Scop};
 use crate::base::age;
-use crate::base::caller::errno_address;
+use crate::base::caller::{Inside, errno_address};
 use crate::base::config::{Config, DeviceChoice, Offload};
 use crate::base::error::{Error, Result};
 use crate::base::size::Size;
@@ -114,6 +114,9 @@ fn check(config: &Config, scop: &Scop, arrays: &[Array]) -> Result<()> {
     }
     if config.offload == Offload::Never {
         return Err(Error::Never);
+    }
+    if Inside::traps() {
+        return Err(Error::Traps);
     }
     if arrays.len() != scop.n_arrays as usize {
         let text = format!("{} arrays were declared, {} passed", scop.n_arrays, arrays.len());
