@@ -51,6 +51,9 @@ impl Builder<'_> {
                 Ok(p)
             }
             ScevKind::Mul(ops) => {
+                if let Some(p) = self.chosen_polynomial(ops, place, quasi)? {
+                    return Ok(p);
+                }
                 let numbers = ops.iter().filter(|o| matches!(o.kind, ScevKind::Constant(_))).count();
                 let mut p = Polynomial::constant(1);
                 for o in ops {
@@ -119,6 +122,34 @@ impl Builder<'_> {
         }
     }
 
+    /// A product of a counter and of what conditions choose among constants, as a quasi-affine function.
+    fn chosen_polynomial(
+        &mut self,
+        ops: &[ScevExpr],
+        place: &Place,
+        quasi: &mut Vec<PwAff>,
+    ) -> Result<Option<Polynomial>, Stop> {
+        let constant = |o: &ScevExpr| match o.kind {
+            ScevKind::Constant(c) => Some(c),
+            _ => None,
+        };
+        let rest: Vec<_> = ops.iter().filter(|o| constant(o).is_none()).collect();
+        let [a, b] = rest[..] else { return Ok(None) };
+        let other = if self.given.is_choice(a) { b } else { a };
+        if !self.given.is_choice(a) && !self.given.is_choice(b) || self.given.is_invariant(other) {
+            return Ok(None);
+        }
+        let before = quasi.len();
+        let affine = self.polynomial(other, place, quasi)?.is_affine();
+        quasi.truncate(before);
+        if !affine {
+            return Ok(None);
+        }
+        let Some(product) = self.times_chosen(&[a, b], place)? else { return Ok(None) };
+        let factor = ops.iter().filter_map(constant).fold(1i128, i128::saturating_mul);
+        Ok(Some(self.quasi_affine(product, place, quasi)?.scale(factor)))
+    }
+
     pub fn affine_polynomial(
         &mut self,
         e: &ScevExpr,
@@ -180,6 +211,11 @@ impl Builder<'_> {
         if let Some(p) = self.as_polynomial(&a)? {
             return Ok(p);
         }
+        self.quasi_affine(a, place, quasi)
+    }
+
+    /// A function as a polynomial of a new quasi-affine one.
+    fn quasi_affine(&self, a: PwAff, place: &Place, quasi: &mut Vec<PwAff>) -> Result<Polynomial, Stop> {
         let (factor, rest, constant) = crate::affine::remainders::without_factor(a)?;
         quasi.push(rest);
         let function = Polynomial::iter(place.dims() + quasi.len() - 1);

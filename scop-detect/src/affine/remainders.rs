@@ -228,29 +228,36 @@ pub(crate) fn is_remainder(e: &ScevExpr) -> bool {
     matches!(&e.kind, ScevKind::Add(ops) if ops.iter().any(product))
 }
 
-/// `(f, r, c)` with `a = f r + c`: what all coefficients of a function have in common. LLVM multiplies by the
-/// size of an element inside of `i mod 2`, as in `8 - 4 * (i mod 2)`, of which each value is a number of
-/// elements.
+/// `(f, r, c)` with `a = f r + c`: what all coefficients of a function have in common, on all of its pieces. LLVM
+/// multiplies by the size of an element inside of `i mod 2`, as in `8 - 4 * (i mod 2)`, and of `c ? 12 : 4`, of
+/// which each value is a number of elements.
 pub(crate) fn without_factor(a: PwAff) -> isl::Result<(i64, PwAff, i64)> {
-    if !a.isa_aff()? {
-        return Ok((1, a, 0));
-    }
-    let aff = a.clone().as_aff()?;
-    let (whole, constant) = (aff.denominator()?.is_one()?, aff.constant()?.to_i64());
-    let Some(constant) = constant.filter(|_| whole) else { return Ok((1, a, 0)) };
-    let mut factor = 0i64;
-    for ty in [DimType::In, DimType::Param, DimType::Div] {
-        for d in 0..aff.dim(ty)? {
-            let Some(c) = aff.coefficient(ty, d as i32)?.to_i64() else { return Ok((1, a, 0)) };
-            factor = gcd(factor, c);
-        }
-    }
-    if factor < 2 {
-        return Ok((1, a, 0));
-    }
+    let Some((factor, constant)) = common_factor(&a)? else { return Ok((1, a, 0)) };
     let ctx = a.space()?.context().clone();
     let rest = a.add_constant(Val::int(&ctx, -constant)?)?.scale_down(Val::int(&ctx, factor)?)?;
     Ok((factor, rest, constant))
+}
+
+/// The factor, greater than 1, and the constant.
+fn common_factor(a: &PwAff) -> isl::Result<Option<(i64, i64)>> {
+    let mut common: Option<(i64, i64)> = None;
+    for (_, aff) in a.pieces()? {
+        if !aff.denominator()?.is_one()? {
+            return Ok(None);
+        }
+        let Some(constant) = aff.constant()?.to_i64() else { return Ok(None) };
+        let (mut factor, first) = common.unwrap_or((0, constant));
+        let Some(apart) = constant.checked_sub(first) else { return Ok(None) };
+        factor = gcd(factor, apart);
+        for ty in [DimType::In, DimType::Param, DimType::Div] {
+            for d in 0..aff.dim(ty)? {
+                let Some(c) = aff.coefficient(ty, d as i32)?.to_i64() else { return Ok(None) };
+                factor = gcd(factor, c);
+            }
+        }
+        common = Some((factor, first));
+    }
+    Ok(common.filter(|(factor, _)| *factor > 1))
 }
 
 fn gcd(a: i64, b: i64) -> i64 {

@@ -178,6 +178,12 @@ impl Builder<'_> {
         {
             return Ok(Affine { pwa: self.given.scale(x.pwa, factor)?, exact: false });
         }
+        if rest.len() == 2
+            && !self.given.is_invariant(e)
+            && let Some(x) = self.times_chosen(&rest, place)?
+        {
+            return Ok(Affine { pwa: self.given.scale(x, factor)?, exact: false });
+        }
         let [one] = rest[..] else {
             return if self.given.is_invariant(e) {
                 self.param_value(e, place)
@@ -254,6 +260,7 @@ impl Builder<'_> {
                 return Ok(Affine { pwa: pwa.gist(known)?.coalesce()?, exact: false });
             }
             Some(Op::LLVMSelect) => return self.selection(v, place),
+            Some(Op::LLVMShl) => return self.chosen_shift(v, e, place),
             Some(Op::LLVMFreeze) => {
                 let x = self.given.an.scev(ir::operand(v, 0), self.given.scope(v, place));
                 return self.congruent(&x, place);

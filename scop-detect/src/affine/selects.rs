@@ -15,9 +15,10 @@ use crate::base::builder::{Builder, Given};
 use crate::base::fail::Stop;
 use crate::base::ir::{self, Op, Value};
 use crate::base::place::Place;
-use isl::{PwAff, Val};
+use isl::{Aff, DimType, PwAff, Val};
 use pollyrs_delinearize::{Monomial, Polynomial, Symbol};
 use pollyrs_isl as isl;
+use pollyrs_llvm_shim::{ScevExpr, ScevKind};
 use std::collections::BTreeMap;
 
 impl Builder<'_> {
@@ -106,6 +107,59 @@ impl Builder<'_> {
         Ok(whole)
     }
 
+    /// `x << s`, where conditions choose `s` among constants: `i * (i < 5 ? 2 : 1)` is `i << (i < 5)`.
+    pub fn chosen_shift(&mut self, v: Value, e: &ScevExpr, place: &Place) -> Result<Affine, Stop> {
+        let scope = self.given.scope(v, place);
+        let by = self.given.an.scev(ir::operand(v, 1), scope);
+        let by = self.unsigned(&by, place)?;
+        let mut factor: Option<PwAff> = None;
+        for (on, aff) in by.pieces()? {
+            // A longer shift is poison.
+            let Some(s @ 0..MOST_SHIFT) = constant_of(&aff)? else { return self.blocked(e) };
+            let piece = self.constant(1 << s, place)?.intersect_domain(on)?;
+            factor = Some(match factor {
+                Some(f) => f.union_add(piece)?,
+                None => piece,
+            });
+        }
+        let x = self.given.an.scev(ir::operand(v, 0), scope);
+        let x = self.congruent(&x, place)?.pwa;
+        match factor.map(|f| self.times_pieces(&x, &f, place)).transpose()?.flatten() {
+            Some(pwa) => Ok(Affine { pwa, exact: false }),
+            None => self.blocked(e),
+        }
+    }
+
+    /// A product one factor of which conditions choose among constants, modulo a power of two.
+    pub fn times_chosen(&mut self, factors: &[&ScevExpr], place: &Place) -> Result<Option<PwAff>, Stop> {
+        for (chosen, other) in [(factors[0], factors[1]), (factors[1], factors[0])] {
+            if !self.given.is_choice(chosen) {
+                continue;
+            }
+            let factor = self.congruent(chosen, place)?.pwa;
+            let x = self.congruent(other, place)?.pwa;
+            if let Some(product) = self.times_pieces(&x, &factor, place)? {
+                return Ok(Some(product));
+            }
+        }
+        Ok(None)
+    }
+
+    /// `x * factor`, if `factor` is constant on each of its pieces.
+    fn times_pieces(&self, x: &PwAff, factor: &PwAff, place: &Place) -> Result<Option<PwAff>, Stop> {
+        let known = place.domain.clone().intersect_params(self.context.clone())?;
+        let mut whole: Option<PwAff> = None;
+        for (on, aff) in factor.pieces()? {
+            let Some(c) = constant_of(&aff)? else { return Ok(None) };
+            let piece = self.given.scale(x.clone(), i128::from(c))?.intersect_domain(on)?;
+            whole = Some(match whole {
+                Some(w) => w.union_add(piece)?,
+                None => piece,
+            });
+        }
+        Ok(whole.map(|w| w.gist(known)?.coalesce()).transpose()?)
+    }
+
     /// A polynomial of degree one at most as a function. `None` if a coefficient is out of range.
     pub fn affine_function(
         &self,
@@ -129,7 +183,37 @@ impl Builder<'_> {
     }
 }
 
+/// Shifts that are taken for products are shorter: indices have no factors beyond that.
+const MOST_SHIFT: i64 = 32;
+
+/// The integer that a function always is.
+fn constant_of(aff: &Aff) -> Result<Option<i64>, Stop> {
+    if aff.dim(DimType::Div)? > 0 {
+        return Ok(None);
+    }
+    for ty in [DimType::In, DimType::Param] {
+        for d in 0..aff.dim(ty)? {
+            if aff.coefficient(ty, d as i32)?.to_i64() != Some(0) {
+                return Ok(None);
+            }
+        }
+    }
+    Ok(aff.constant()?.to_i64())
+}
+
 impl Given<'_> {
+    /// Whether an expression is a selection made in each iteration, or one that has been extended or cut.
+    pub fn is_choice(&self, e: &ScevExpr) -> bool {
+        match &e.kind {
+            ScevKind::Unknown(v) => {
+                self.is_selection(*v) || ir::int_bits(*v) == Some(1) && self.defined_inside(*v)
+            }
+            ScevKind::SignExtend(x) | ScevKind::ZeroExtend(x) | ScevKind::Truncate(x) => self.is_choice(x),
+            ScevKind::Add(o) | ScevKind::Mul(o) => o.iter().any(|x| self.is_choice(x)),
+            _ => false,
+        }
+    }
+
     /// Whether `v` is a selection made in each iteration.
     pub fn is_selection(&self, v: Value) -> bool {
         ir::opcode(v) == Some(Op::LLVMSelect) && self.defined_inside(v)
