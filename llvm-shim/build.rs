@@ -35,6 +35,7 @@ const SOURCES: &[&str] = &[
     "lasting.cpp",
     "last.cpp",
     "latest.cpp",
+    "masked.cpp",
     "memory.cpp",
     "module.cpp",
     "load_hoisting.cpp",

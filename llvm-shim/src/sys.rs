@@ -213,6 +213,7 @@ unsafe extern "C" {
     pub safe fn prs_divide_accesses(s: &RawSession, f: Function, limit: u32) -> bool;
     pub safe fn prs_join_back_edges(s: &RawSession, f: Function) -> bool;
     pub safe fn prs_lift_updates(s: &RawSession, f: Function) -> bool;
+    pub safe fn prs_part_masked(s: &RawSession, f: Function) -> bool;
     pub safe fn prs_divide_counts(s: &RawSession, f: Function) -> bool;
     pub safe fn prs_flatten_conditions(s: &RawSession, f: Function) -> bool;
     pub safe fn prs_assume_no_errors(s: &RawSession, f: Function) -> bool;

@@ -111,6 +111,7 @@ pub fn flatten(session: &Session, clone: Value) -> Result<bool, PluginError> {
     // stay what they are.
     session.divide_accesses(clone, MAX_DIVIDED)?;
     session.lift_updates(clone)?;
+    session.part_masked(clone)?;
     session.divide_counts(clone)?;
     session.flatten_conditions(clone)?;
     session.number_last(clone)?;
