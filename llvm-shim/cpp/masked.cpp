@@ -1,8 +1,9 @@
 // Updates behind conditions that guard what they load:
 //   if (mask[i]) { sum += x[i]; if (x[i] < least) { least = x[i]; place = i; } }
-// What is added is chosen there, or what adds nothing; the update itself follows where the ways meet again, and is
-// a statement of its own. The program does the same as before: what is chosen without the condition leaves what
-// is updated as it is, a NaN as well. (`updates.cpp` has those whose values can be computed ahead.)
+// What is added is chosen there, or what adds nothing. The update itself follows where the ways meet
+// again, and is a statement of its own. The program does the same as before: what is chosen without the
+// condition leaves what is updated as it is, a NaN as well. (`updates.cpp` has updates whose values can be
+// computed ahead.)
 
 #include "shim.h"
 
@@ -121,7 +122,8 @@ class Masked {
     CmpInst *Compare;
   };
 
-  // Whether a comparison says that `By` takes the place of `Old`, and never that what leaves `Old` as it is does.
+  // Whether a comparison says that `By` takes the place of `Old`, and never says so of what leaves `Old` as
+  // it is.
   bool tells(CmpInst &C) const {
     bool First = C.getOperand(0) == By && C.getOperand(1) == Old;
     if (!First && (C.getOperand(0) != Old || C.getOperand(1) != By))
@@ -262,8 +264,8 @@ bool isReady(const Value *V, const BasicBlock &BB, const DominatorTree &DT) {
   return !I || DT.dominates(I, BB.getTerminator());
 }
 
-// Of `if (value < old) old = value;`, where the join has more ways into it, the branch becomes a selection. `Empty`
-// is the block where the value is taken.
+// Of `if (value < old) old = value;`, where the join has more ways into it, the branch becomes a selection.
+// `Empty` is the block where the value is taken.
 bool selectTaken(BasicBlock &Empty, BasicBlock &Join, const Loop &L, const DominatorTree &DT) {
   BasicBlock *From = Empty.getSinglePredecessor();
   auto *Branch = From ? dyn_cast<BranchInst>(From->getTerminator()) : nullptr;

@@ -637,8 +637,8 @@ impl Session {
         /// one by `c ? 1 : 0`.
         lift_updates = prs_lift_updates;
 
-        /// Updates behind branches on data that guard what they load, `if (mask[i]) sum += x[i];`, are made where
-        /// the ways meet again: see `cpp/masked.cpp`.
+        /// Updates behind branches on data that guard what they load, `if (mask[i]) sum += x[i];`, are made
+        /// where the ways meet again: see `cpp/masked.cpp`.
         part_masked = prs_part_masked;
 
         /// Counts that go up where something is stored under them, `if (a && b) out[k++] = v;`, go up ahead

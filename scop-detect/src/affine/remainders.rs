@@ -228,9 +228,9 @@ pub(crate) fn is_remainder(e: &ScevExpr) -> bool {
     matches!(&e.kind, ScevKind::Add(ops) if ops.iter().any(product))
 }
 
-/// `(f, r, c)` with `a = f r + c`: what all coefficients of a function have in common, on all of its pieces. LLVM
-/// multiplies by the size of an element inside of `i mod 2`, as in `8 - 4 * (i mod 2)`, and of `c ? 12 : 4`, of
-/// which each value is a number of elements.
+/// `(f, r, c)` with `a = f r + c`: what all coefficients of a function have in common, on all of its pieces.
+/// LLVM multiplies by the size of an element inside of `i mod 2`, as in `8 - 4 * (i mod 2)`, and of
+/// `c ? 12 : 4`, of which each value is a number of elements.
 pub(crate) fn without_factor(a: PwAff) -> isl::Result<(i64, PwAff, i64)> {
     let Some((factor, constant)) = common_factor(&a)? else { return Ok((1, a, 0)) };
     let ctx = a.space()?.context().clone();
