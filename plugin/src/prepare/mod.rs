@@ -111,8 +111,9 @@ pub fn flatten(session: &Session, clone: Value) -> Result<bool, PluginError> {
     // stay what they are.
     session.divide_accesses(clone, MAX_DIVIDED)?;
     session.lift_updates(clone)?;
-    session.part_masked(clone)?;
+    // (Counts of what is stored first: their updates would be taken for masked ones.)
     session.divide_counts(clone)?;
+    session.part_masked(clone)?;
     session.flatten_conditions(clone)?;
     session.number_last(clone)?;
     session.split_effects(clone)?;
