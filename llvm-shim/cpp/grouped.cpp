@@ -374,9 +374,14 @@ private:
       Own.Address = B.CreateGEP(B.getInt8Ty(), Own.First, B.CreateMul(Place, Own.Scale, "", false, true));
       if (C)
         Own.Address = B.CreateGEP(B.getInt8Ty(), Own.Address, B.CreateMul(C, Own.Step, "", true, true));
-      LoadInst *Old = B.CreateAlignedLoad(T.Ty, Own.Address, T.Load->getAlign());
-      copyTags(*T.Load, *Old);
-      B.CreateStore(Old, Own.Total);
+      // (What is only stored has no value before its first store, behind which it is looked at.)
+      Value *Before = Constant::getNullValue(T.Ty);
+      if (T.Load) {
+        LoadInst *Old = B.CreateAlignedLoad(T.Ty, Own.Address, T.Load->getAlign());
+        copyTags(*T.Load, *Old);
+        Before = Old;
+      }
+      B.CreateStore(Before, Own.Total);
       B.CreateStore(B.getFalse(), Own.Stored);
     }
   }

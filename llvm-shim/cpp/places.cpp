@@ -294,7 +294,7 @@ private:
         if (A->Narrow)
           G.Narrow.push_back(*A->Narrow);
       }
-    return all_of(G.Targets, [](const pollyrs::PlaceTarget &T) { return T.Load != nullptr; });
+    return true;
   }
 
   // All checks, which are tested before the loop.
@@ -445,6 +445,9 @@ private:
       auto *Store = dyn_cast<StoreInst>(A.first);
       if (!Store)
         return false;
+      // Of elements that are only stored the last iteration's stays.
+      if (!G.Targets[A.second.Target].Load)
+        return true;
       auto *Value = dyn_cast<Instruction>(Store->getValueOperand());
       Type *Ty = Store->getValueOperand()->getType();
       if (Ty->isFloatingPointTy())

@@ -27,6 +27,7 @@ struct PlaceTarget {
   Linear Element;
   const llvm::SCEV *Scale;
   llvm::Type *Ty;
+  // Null: iterations only store it, and the last one's stays.
   llvm::LoadInst *Load = nullptr;
   llvm::StoreInst *Store = nullptr;
   // All iterations of a place store it.
@@ -56,7 +57,7 @@ struct PlaceCheck {
   const llvm::SCEV *Other;
 };
 
-// A loop whose iterations do nothing but update elements that lists name. `Inner`, if there is one, runs
+// A loop whose iterations do nothing but update or store elements that lists name. `Inner`, if there is one, runs
 // through the list (`node[e][k]`), or through the elements of a place (`table[token[t]][c]`, `Columns`).
 struct GroupedLoop {
   // Instructions of an iteration, and lists that it takes places from.

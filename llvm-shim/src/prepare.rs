@@ -467,9 +467,10 @@ impl Session {
 
     steps! {
         /// A loop that adds floating-point numbers, in an order that counts, to elements that lists of
-        /// integers name gets a version that goes through the elements, and for each through the numbers that
-        /// are added to it, in the program's order; the library says which these are. Returns whether there
-        /// was one that had none: the loops have lost their simple form.
+        /// integers name, or stores other numbers there, of which the last one stays, gets a version that
+        /// goes through the elements, and for each through the numbers that are added to it or stored, in the
+        /// program's order; the library says which these are. Returns whether there was one that had none:
+        /// the loops have lost their simple form.
         ///
         /// As with [`Session::join_tiles`], nothing but a model of the whole version may run, and one whose
         /// arrays are known to be apart, and before the function is used [`Session::restore_grouped`] must
