@@ -114,7 +114,7 @@ int sum(int n, ...) {
   return s;
 }
 
-// CHECK: rejected Type at {{.*}}calls.c:[[#@LINE-6]]: values of type pointer (ptr), such as all, cannot be held on the device (at {{.*}}calls.c:[[#@LINE-5]])
+// CHECK: rejected Type at {{.*}}calls.c:[[#@LINE-6]]: values of type pointer (ptr), such as the arguments behind '...' (all), cannot be held on the device (at {{.*}}calls.c:[[#@LINE-5]])
 
 extern int unknown(const float *);
 void calls_unknown(int n, float A[n][n]) {
