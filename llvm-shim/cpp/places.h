@@ -57,8 +57,8 @@ struct PlaceCheck {
   const llvm::SCEV *Other;
 };
 
-// A loop whose iterations do nothing but update or store elements that lists name. `Inner`, if there is one, runs
-// through the list (`node[e][k]`), or through the elements of a place (`table[token[t]][c]`, `Columns`).
+// A loop whose iterations do nothing but update or store elements that lists name. `Inner`, if there is one,
+// runs through the list (`node[e][k]`), or through the elements of a place (`table[token[t]][c]`, `Columns`).
 struct GroupedLoop {
   // Instructions of an iteration, and lists that it takes places from.
   static constexpr unsigned MaxBody = 256, MaxLists = 4, MaxTargets = 8;
