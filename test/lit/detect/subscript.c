@@ -6,7 +6,7 @@
 void f(int n, int *I, int *J, float *A) {
   for (int i = 0; i < n; i++) {
     A[I[i]] = 1;
-    A[J[i]] = 2;
+    A[J[i] + 1] = A[i];
   }
 }
 

@@ -27,8 +27,9 @@ void steps(int n, int t, const int *restrict list, const long *restrict x, long 
       y[list[i]] = y[list[i]] * 3 + x[i];
 }
 
-// CHECK-NOT: scop
-// REFUSED: rejected Subscript at {{.*}}: a subscript of y is not affine
+// Iterations by place.
+// CHECK: scop two
+// CHECK: param pollyrs_groups
 void two(int n, const int *restrict a, const int *restrict b, double *restrict y) {
   for (int i = 0; i < n; i++) {
     y[a[i]] = 1;
@@ -36,6 +37,7 @@ void two(int n, const int *restrict a, const int *restrict b, double *restrict y
   }
 }
 
+// CHECK-NOT: scop
 // REFUSED: rejected Subscript at {{.*}}: a subscript of y is not affine
 void apart(int n, const int *restrict a, const double *restrict x, double *restrict y) {
   for (int i = 0; i < n; i++)
