@@ -71,7 +71,7 @@ impl Drop for Exceptions {
     }
 }
 
-/// The bits of the control register whose exceptions do not trap. (Devices other than x86's have no traps.)
+/// The bits of the control register that keep exceptions from trapping. (Traps are looked at on x86 only.)
 #[cfg(target_arch = "x86_64")]
 const MASKS: u32 = 0x1f80;
 #[cfg(not(target_arch = "x86_64"))]
