@@ -64,6 +64,8 @@ struct Apart {
   DenseMap<BasicBlock *, uint32_t> RegionOf;
   SmallSetVector<Instruction *, 16> Inserted;
   DenseMap<Value *, Value *> Done;
+  // Values of regions that no copy can stand for, and that do not live on.
+  SmallSetVector<Instruction *, 4> Bound;
 
   explicit Apart(Instruction *At) : At(At) {}
 
@@ -78,13 +80,17 @@ struct Apart {
     auto *I = dyn_cast<Instruction>(V);
     // (It ran before `At`, so its copy may; what the program froze may differ, what the expander did is used
     // by nobody else.)
-    if (!I || isa<PHINode, AllocaInst>(I) || I->mayReadOrWriteMemory() ||
-        (isa<FreezeInst>(I) && !Inserted.contains(I)))
+    if (!I)
       return V;
-    if (auto Found = Done.find(I); Found != Done.end())
-      return Found->second;
     auto Region = RegionOf.find(I->getParent());
     bool Inside = Region != RegionOf.end() && !livesOn(I, Region->second);
+    if (isa<PHINode, AllocaInst>(I) || I->mayReadOrWriteMemory() || (isa<FreezeInst>(I) && !Inserted.contains(I))) {
+      if (Inside)
+        Bound.insert(I);
+      return V;
+    }
+    if (auto Found = Done.find(I); Found != Done.end())
+      return Found->second;
     if (!Inside && !Inserted.contains(I))
       return V;
     SmallVector<Value *, 4> Operands;
@@ -97,24 +103,30 @@ struct Apart {
       Copy->setOperand(N, O);
     Copy->insertBefore(At->getIterator());
     Copy->dropLocation();
+    Inserted.insert(Copy);
     return Done[I] = Copy;
   }
 
   // What was inserted and then copied would still make use of the region's values.
   Value *only(Value *V) {
     Value *Own = of(V);
+    clean(Own);
+    return Own;
+  }
+
+  void clean(Value *Own) {
     auto IsDead = [&](Instruction *I) { return I != Own && isInstructionTriviallyDead(I); };
     for (auto Dead = find_if(Inserted, IsDead); Dead != Inserted.end(); Dead = find_if(Inserted, IsDead)) {
       Instruction *I = *Dead;
       Inserted.remove(I);
       I->eraseFromParent();
     }
-    return Own;
   }
 };
 
 // Scalar evolution looks through what a loop leaves, to values that each iteration has: `k + (a[i] > 0)` for
-// a count. A sum of such values is no parameter: none of them lives on. The program's own value does.
+// a count; and through what a region leaves, to values that only the region has. A sum of such values is no
+// parameter: none of them lives on. The program's own value does.
 struct Left : SCEVRewriteVisitor<Left> {
   Analyses &A;
   Instruction *At;
@@ -124,51 +136,60 @@ struct Left : SCEVRewriteVisitor<Left> {
   Left(Analyses &A, Instruction *At, const Loop *Where, const Apart *To)
       : SCEVRewriteVisitor(A.SE), A(A), At(At), Where(Where), To(To) {}
 
+  bool isOfRegion(const Instruction *I) const { return To && To->RegionOf.contains(I->getParent()); }
+
   bool isBehind(const Instruction *I) const {
     const Loop *L = A.LI.getLoopFor(I->getParent());
     return L && !(Where && L->contains(Where));
   }
 
   bool livesOn(const Instruction *I) const {
-    if (To)
-      if (auto Region = To->RegionOf.find(I->getParent()); Region != To->RegionOf.end())
-        return To->livesOn(I, Region->second);
+    if (isOfRegion(I))
+      return To->livesOn(I, To->RegionOf.lookup(I->getParent()));
     const Loop *L = A.LI.getLoopFor(I->getParent());
     return any_of(I->users(), [&](const User *U) { return !L->contains(cast<Instruction>(U)); });
   }
 
-  // The instructions of loops that `S` is made of, and which these have left.
+  // The instructions of loops that `S` is made of, and which these have left; and those of regions.
   SmallSetVector<Instruction *, 16> parts(const SCEV *S) const {
     SmallSetVector<Instruction *, 16> Parts;
     SCEVExprContains(S, [&](const SCEV *Part) {
       const auto *U = dyn_cast<SCEVUnknown>(Part);
       auto *I = U ? dyn_cast<Instruction>(U->getValue()) : nullptr;
-      if (I && isBehind(I))
+      if (I && (isBehind(I) || (isOfRegion(I) && !livesOn(I))))
         Parts.insert(I);
       return false;
     });
     return Parts;
   }
 
-  // An instruction of a loop that gives `S`, and that the program uses behind the loop and its region.
-  Value *valueOf(const SCEV *S) const {
+  // `S` by an instruction of a loop or region that gives it, and that the program uses behind both; of a
+  // region, by one that gives it but for a number.
+  const SCEV *byValue(const SCEV *S) const {
     constexpr unsigned MaxValues = 64;
+    const SCEV *Near = nullptr;
     SmallSetVector<Instruction *, 16> Work = parts(S);
     for (unsigned K = 0; K < Work.size() && K < MaxValues; ++K) {
       Instruction *I = Work[K];
-      if (I->getType() == S->getType() && (I == At || A.DT.dominates(I, At)) && livesOn(I) && SE.getSCEV(I) == S)
-        return I;
+      if (I->getType() == S->getType() && (I == At || A.DT.dominates(I, At)) && livesOn(I)) {
+        const SCEV *Own = SE.getSCEV(I);
+        if (Own == S)
+          return SE.getUnknown(I);
+        if (const SCEV *Apart = To && !Near ? SE.getMinusSCEV(S, Own) : nullptr; isa_and_nonnull<SCEVConstant>(Apart))
+          Near = SE.getAddExpr(SE.getUnknown(I), Apart);
+      }
       for (User *U : I->users())
-        if (auto *Next = cast<Instruction>(U); isBehind(Next) && SE.isSCEVable(Next->getType()))
+        if (auto *Next = cast<Instruction>(U); (isBehind(Next) || isOfRegion(Next)) && SE.isSCEVable(Next->getType()))
           Work.insert(Next);
     }
-    return nullptr;
+    return Near;
   }
 
   const SCEV *visit(const SCEV *S) {
-    if (!isa<SCEVConstant, SCEVUnknown, SCEVCouldNotCompute>(S) && !S->getType()->isPointerTy())
-      if (Value *V = valueOf(S))
-        return SE.getUnknown(V);
+    bool IsOfParts = isa<SCEVUnknown>(S) ? To && !parts(S).empty() : !isa<SCEVConstant, SCEVCouldNotCompute>(S);
+    if (IsOfParts && !S->getType()->isPointerTy())
+      if (const SCEV *Own = byValue(S))
+        return Own;
     return SCEVRewriteVisitor::visit(S);
   }
 
@@ -393,19 +414,32 @@ bool prs_can_expand(Analyses *A, size_t Handle, LLVMValueRef Before) {
 LLVMValueRef prs_expand(Analyses *A, size_t Handle, LLVMValueRef Before, const LLVMBasicBlockRef *Blocks,
                         const uint32_t *Regions, size_t Count) {
   auto *At = unwrap<Instruction>(Before);
-  SCEVExpander Expander(A->SE, "pollyrs");
   if (!Handle)
     return nullptr;
   Apart To(At);
   for (size_t I = 0; I != Count; ++I)
     To.RegionOf[unwrap(Blocks[I])] = Regions[I];
   const SCEV *S = Left(*A, At, A->LI.getLoopFor(At->getParent()), &To).of(scevOf(Handle));
-  if (!Expander.isSafeToExpandAt(S, At))
+  if (!SCEVExpander(A->SE, "pollyrs").isSafeToExpandAt(S, At))
     return nullptr;
-  Value *V = Expander.expandCodeFor(S, S->getType(), At);
-  for (Instruction *I : Expander.getAllInsertedInstructions())
-    To.Inserted.insert(I);
-  return wrap(To.only(V));
+  // What the expander found in a region and can't be copied is forgotten: the expression is computed without
+  // it.
+  constexpr unsigned MaxForgotten = 16;
+  for (unsigned Forgotten = 0; Forgotten <= MaxForgotten; Forgotten += To.Bound.size()) {
+    for (Instruction *I : To.Bound)
+      A->SE.forgetValue(I);
+    To.Bound.clear();
+    To.Done.clear();
+    SCEVExpander Expander(A->SE, "pollyrs");
+    Value *V = Expander.expandCodeFor(S, S->getType(), At);
+    for (Instruction *I : Expander.getAllInsertedInstructions())
+      To.Inserted.insert(I);
+    V = To.only(V);
+    if (To.Bound.empty())
+      return wrap(V);
+    To.clean(nullptr);
+  }
+  return nullptr;
 }
 
 } // extern "C"

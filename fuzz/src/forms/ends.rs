@@ -1,6 +1,6 @@
 //! Where loops begin and end: early returns of an error, with stores and without, out of one loop or two;
-//! arrays between two pointers in a structure, whose size is in subscripts, as of a vector; and arrays with
-//! bounds of any sign and a step in a descriptor, as Fortran has them.
+//! arrays between two pointers in a structure, whose size is in subscripts, as of a vector; arrays with
+//! bounds of any sign and a step in a descriptor, as Fortran has them; and loops that go on where others end.
 
 use super::choices::Choices;
 use super::text::{ELEMS, Elem, Text, array};
@@ -22,10 +22,11 @@ pub fn text(choices: &mut Choices<'_>) -> Text {
     let elem = choices.pick(&ELEMS);
     let alone = choices.chance(50);
     let mut form = Form { choices, features: BTreeSet::new(), elem, alone };
-    let (body, result) = match form.choices.weighted(&[40, 30, 30]) {
+    let (body, result) = match form.choices.weighted(&[35, 25, 20, 20]) {
         0 => form.returns(),
         1 => form.vectors(),
-        _ => form.bounds(),
+        2 => form.bounds(),
+        _ => form.shared(),
     };
     let c = elem.c;
     let restrict = if alone { "restrict " } else { "" };
@@ -161,6 +162,36 @@ impl Form<'_, '_> {
             );
         }
         (body, "void")
+    }
+
+    /// Loops that share a counter, what they leave, and between them what no region has.
+    fn shared(&mut self) -> (String, &'static str) {
+        self.features.insert("shared counters");
+        let mut body = "  int i = 0, j = 0;\n".to_owned();
+        for _ in 0..2 + self.choices.below(2) {
+            let ends = ["n", "m", "n / 2", "n + m", "m - 3", "j"];
+            let head = ["i = 0", "i = j = 0", "i = j"][self.choices.weighted(&[45, 40, 15])];
+            let of = |choices: &mut Choices<'_>| match choices.weighted(&[35, 30, 35]) {
+                0 => "y[i] = x[i] * 2;",
+                1 => "x[i] = (x[i] + y[i]) / 2;",
+                _ => "if ((y[i] = x[i]) < limit) j = i + 1;",
+            };
+            let (first, next) = (of(self.choices), of(self.choices));
+            let (end, last) = (self.choices.pick(&ends), self.choices.pick(&ends));
+            let pair = format!("for ({head}; i < {end}; i++) {first}\n  for (; i < {last}; i++) {next}");
+            match self.choices.weighted(&[60, 40]) {
+                0 => {
+                    let _ = writeln!(body, "  {pair}");
+                }
+                _ => {
+                    let _ = writeln!(body, "  if (m > 3) {{\n  {pair}\n  }}");
+                }
+            }
+            body +=
+                ["", "  note(i);\n", "  note(j);\n", "  tick();\n"][self.choices.weighted(&[20, 20, 20, 40])];
+        }
+        let _ = writeln!(body, "  return {};", self.choices.pick(&["i", "j", "i + j"]));
+        (body, "int")
     }
 
     fn driver(&mut self, result: &str) -> String {
