@@ -90,6 +90,8 @@ pub enum Rule {
     Stage,
     /// A step of a task that is an update is not one.
     Update,
+    /// Steps between which elements stay in registers are not such, or memory must have them meanwhile.
+    Carried,
     /// A load that may go ahead of the store of what it reads.
     Hoisting,
     /// Instances that a thread may execute at once depend on each other.
@@ -121,6 +123,7 @@ impl fmt::Display for Rule {
             Rule::Home => "not at home in one task",
             Rule::Stage => "not in the stage that it is read from",
             Rule::Update => "not the instances of an update",
+            Rule::Carried => "not an update whose elements may stay in registers",
             Rule::Hoisting => "hoisted, and written by the same launch before",
             Rule::Together => "executed at once with what it depends on",
             Rule::Counters => "not an update that a block can make in shared memory",
@@ -524,6 +527,7 @@ fn forget(mut map: isl::UnionMap, params: &[String]) -> Result<isl::UnionMap> {
     Ok(map)
 }
 
+mod carried;
 mod counters;
 mod graph;
 mod hoisting;

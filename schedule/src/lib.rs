@@ -66,5 +66,5 @@ pub use names::{Mark, Param, Tuple};
 pub use reordered::keeps_order;
 pub use sharing::LEAST_LOADS;
 pub use strategy::{ScheduleOptions, schedule};
-pub use task::{Home, Operand, Stage, TaskMemory, TileBox, Update};
+pub use task::{Carried, Home, MOST_TIMES, Operand, Stage, TaskMemory, TileBox, Update};
 pub use tree::{Band, ScheduleTree, Tree};

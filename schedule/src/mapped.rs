@@ -7,7 +7,7 @@ pub use choice::{Alternative, Blocks, Choice, Cut, Late, Nested, Time};
 pub use tiling::{Guard, OperandTile, RegisterCell, SharedGroup, TiledDim, Tiling, Without};
 
 use crate::names::{Mark, Tuple};
-use crate::task::{TaskMemory, Update};
+use crate::task::{Carried, TaskMemory, Update};
 use pollyrs_isl as isl;
 
 /// Where an array lives while a SCoP runs on the device.
@@ -117,7 +117,7 @@ pub enum StepsOf {
     /// beside instances and barriers, `_wait[c, b']` in one thread of a block: step `c` and all later ones
     /// run when the block of tile `b'` has ended. With updates it holds `_update0[k]`, ..., the same for all
     /// threads of a block, ahead of the instances that they are, which are beneath a mark of this name; with
-    /// stages `_stage[k]`.
+    /// carried ones `_carried0[c]` likewise; with stages `_stage[k]`.
     Task(TaskMemory),
 }
 
@@ -226,6 +226,11 @@ impl MappedKernel {
     /// Updates of a task.
     pub fn updates(&self) -> &[Update] {
         self.task().map_or(&[], |t| &t.updates)
+    }
+
+    /// Carried updates of a task.
+    pub fn carried(&self) -> &[Carried] {
+        self.task().map_or(&[], |t| &t.carried)
     }
 
     pub fn counters(&self) -> &[Counters] {

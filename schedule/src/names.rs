@@ -50,6 +50,8 @@ pub enum Tuple {
     Fill,
     /// An update of a task; around its instances is a mark of the same name.
     Update(usize),
+    /// A step of a carried update, likewise.
+    Carried(usize),
     /// An operand tile is filled.
     Copy(usize),
     /// An element is copied to a window.
@@ -66,6 +68,8 @@ pub enum Mark {
     Together,
     /// Around the instances of an update, which code leaves out.
     Update(usize),
+    /// Around those of a carried update, likewise.
+    Carried(usize),
 }
 
 /// Names with a number behind them, and names without.
@@ -88,7 +92,12 @@ const PARAMS: (&[Numbered<Param>], &[Plain<Param>]) = (
 );
 
 const TUPLES: (&[Numbered<Tuple>], &[Plain<Tuple>]) = (
-    &[("_update", Tuple::Update), ("_copy", Tuple::Copy), ("_in", Tuple::Window)],
+    &[
+        ("_update", Tuple::Update),
+        ("_carried", Tuple::Carried),
+        ("_copy", Tuple::Copy),
+        ("_in", Tuple::Window),
+    ],
     &[
         ("_barrier", Tuple::Barrier),
         ("_wait", Tuple::Wait),
@@ -97,8 +106,10 @@ const TUPLES: (&[Numbered<Tuple>], &[Plain<Tuple>]) = (
     ],
 );
 
-const MARKS: (&[Numbered<Mark>], &[Plain<Mark>]) =
-    (&[("register", Mark::Promoted), ("_update", Mark::Update)], &[("together", Mark::Together)]);
+const MARKS: (&[Numbered<Mark>], &[Plain<Mark>]) = (
+    &[("register", Mark::Promoted), ("_update", Mark::Update), ("_carried", Mark::Carried)],
+    &[("together", Mark::Together)],
+);
 
 /// What a name stands for.
 fn parse<T: Copy>((numbered, plain): (&[Numbered<T>], &[Plain<T>]), text: &str) -> Option<T> {
@@ -174,7 +185,7 @@ impl fmt::Display for Param {
 impl fmt::Display for Tuple {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let n = match *self {
-            Tuple::Update(n) | Tuple::Copy(n) | Tuple::Window(n) => n,
+            Tuple::Update(n) | Tuple::Carried(n) | Tuple::Copy(n) | Tuple::Window(n) => n,
             Tuple::Barrier | Tuple::Wait | Tuple::Enter | Tuple::Fill => 0,
         };
         print(f, TUPLES, *self, n)
@@ -184,7 +195,7 @@ impl fmt::Display for Tuple {
 impl fmt::Display for Mark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let n = match *self {
-            Mark::Promoted(n) | Mark::Update(n) => n,
+            Mark::Promoted(n) | Mark::Update(n) | Mark::Carried(n) => n,
             Mark::Together => 0,
         };
         print(f, MARKS, *self, n)
@@ -215,11 +226,11 @@ mod tests {
             assert_eq!(Param::of(&p.to_string()), Some(p));
         }
         let plain = [Tuple::Barrier, Tuple::Wait, Tuple::Enter, Tuple::Fill];
-        for t in plain.into_iter().chain([Tuple::Update(0), Tuple::Copy(11), Tuple::Window(3)]) {
+        for t in plain.into_iter().chain([Tuple::Update(0), Tuple::Carried(1), Tuple::Copy(11), Tuple::Window(3)]) {
             assert_eq!(Tuple::of(&t.to_string()), Some(t));
             assert!(!is_statement(&t.to_string()));
         }
-        for m in [Mark::Promoted(0), Mark::Together, Mark::Update(7)] {
+        for m in [Mark::Promoted(0), Mark::Together, Mark::Update(7), Mark::Carried(2)] {
             assert_eq!(Mark::of(&m.to_string()), Some(m));
         }
         assert_eq!(Param::first(Param::Block, 2), ["_b0", "_b1"]);

@@ -196,6 +196,14 @@ impl fmt::Display for TaskMemory {
                 writeln!(f, "    operand {} along {:?} {}", o.access, o.along, o.element)?;
             }
         }
+        for c in &self.carried {
+            writeln!(f, "  carried {} place {}", c.tuple(), c.place)?;
+            writeln!(f, "    points {}", c.points)?;
+            writeln!(f, "    times {} of coordinate {}", c.times, c.time)?;
+            for o in &c.operands {
+                writeln!(f, "    operand {} along {:?} {}", o.access, o.along, o.element)?;
+            }
+        }
         Ok(())
     }
 }

@@ -11,6 +11,18 @@
 //! in a *stage*. An *update* is a step whose instances are `points × times`: each point has an element, which
 //! is loaded, gets its values for rising times, and is stored; points depend on none of each other, so that
 //! threads may have them in any order.
+//!
+//! A *carried update* is spread over steps of its own, an instance of each point in each: between these steps
+//! are others, of which its operands come. Each thread has some elements in registers from the first of these
+//! steps on, and stores one behind its last instance:
+//! ```text
+//! for t { the instances of other steps; barrier; _carried0[K, .., t]; barrier }
+//! _carried0:  if t is the first: registers = home
+//!             registers = S(registers, operands of t);  if t is an element's last: home = register
+//! ```
+//! LU's tile at the diagonal is one: `a[i][j] -= a[i][k] * a[k][j]` in step `k`, with `a[i][k] /= a[k][k]`
+//! ahead. Elements are the same thread's in all steps, and an element that has had its last instance is
+//! computed on, for nothing: no step asks which points it has.
 
 use crate::names::{Mark, Tuple, names};
 use pollyrs_isl as isl;
@@ -23,6 +35,7 @@ pub struct TaskMemory {
     pub homes: Vec<Home>,
     pub stages: Vec<Stage>,
     pub updates: Vec<Update>,
+    pub carried: Vec<Carried>,
 }
 
 /// A box of an array in shared memory.
@@ -82,6 +95,44 @@ impl Update {
     /// What is around its instances, which code leaves out.
     pub fn mark(&self) -> Mark {
         Mark::Update(self.number)
+    }
+}
+
+/// Instances whose elements stay in registers from one step to the next.
+#[derive(Clone, Debug)]
+pub struct Carried {
+    /// Of the tuple and the mark (`_carried0`): `_carried0[c]`, with the coordinates of a step, the same in
+    /// all threads of a block.
+    pub number: usize,
+    pub statement: StmtId,
+    /// `[params, _h*] -> { S[i] }`
+    pub instances: isl::UnionSet,
+    /// As that of an [`Update`].
+    pub place: isl::Map,
+    /// The access that writes, and those that read the same element.
+    pub write: usize,
+    pub reads: Vec<usize>,
+    /// Elements are functions of all coordinates and times, also where there is no instance.
+    pub operands: Vec<Operand>,
+    /// Which coordinate of a step is the time.
+    pub time: usize,
+    /// `[params, _h*, _b*, _k] -> { [s, t] }`: with an instance, those at all earlier times.
+    pub points: isl::Set,
+    /// `[params, _h*, _b*, _k] -> { [t] }`: the times of them, of which there are at most [`MOST_TIMES`].
+    pub times: isl::Set,
+}
+
+/// Times of a carried update from the first to the last.
+pub const MOST_TIMES: i64 = 64;
+
+impl Carried {
+    pub fn tuple(&self) -> Tuple {
+        Tuple::Carried(self.number)
+    }
+
+    /// What is around its instances, which code leaves out.
+    pub fn mark(&self) -> Mark {
+        Mark::Carried(self.number)
     }
 }
 

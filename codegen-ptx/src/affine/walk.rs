@@ -113,7 +113,7 @@ pub fn emit_in_groups<'e>(
         AstNodeType::Mark => {
             let (mark, child) = (Mark::of(&node.mark_id()?.name()), node.mark_node()?);
             // All of it was done by the node ahead.
-            if let Some(Mark::Update(_)) = mark {
+            if let Some(Mark::Update(_) | Mark::Carried(_)) = mark {
                 return Ok(());
             }
             if mark == Some(Mark::Together)

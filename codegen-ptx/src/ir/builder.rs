@@ -256,6 +256,8 @@ impl Ir {
         srem = LLVMSRem;
         urem = LLVMURem;
         ashr = LLVMAShr;
+        lshr = LLVMLShr;
+        shl = LLVMShl;
     }
     cast! {
         trunc = LLVMTrunc;

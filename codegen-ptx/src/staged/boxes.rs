@@ -19,11 +19,12 @@ use crate::ir::llvm::*;
 use crate::ir::types::llvm_elem;
 use crate::kernel::builder::alignment;
 use crate::kernel::storage::Element;
+use crate::staged::carried::Registers;
 use crate::staged::groups;
 use crate::staged::state::KernelBuilder;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLT, LLVMIntULT};
 use pollyrs_isl as isl;
-use pollyrs_schedule::{TileBox, Update};
+use pollyrs_schedule::TileBox;
 use pollyrs_scop::{AccessKind, ArrayId, StmtId};
 use std::collections::BTreeMap;
 
@@ -58,6 +59,8 @@ pub(crate) struct Boxes {
     stages: Vec<Place>,
     shared: Option<Value>,
     sides: BTreeMap<(StmtId, usize), Side>,
+    /// What a thread has of carried updates, by their numbers.
+    pub carried: BTreeMap<usize, Registers>,
     /// Behind all boxes, in bytes.
     pub end: u32,
     /// With what updates copy.
@@ -67,11 +70,12 @@ pub(crate) struct Boxes {
 /// Whether all updates can be products: nothing in them can fail, or is a function that may set an error, for
 /// points that there are not.
 pub(crate) fn are_updates(k: &KernelBuilder<'_>) -> bool {
-    let speculates = |u: &Update| {
-        let s = &k.scop.statements[u.statement.0];
+    let speculates = |id: StmtId| {
+        let s = &k.scop.statements[id.0];
         s.body.iter().all(|i| groups::speculates(host_value(*i)))
     };
-    k.kernel().updates().iter().all(speculates)
+    let updates = k.kernel().updates().iter().map(|u| u.statement);
+    updates.chain(k.kernel().carried().iter().map(|c| c.statement)).all(speculates)
 }
 
 fn place(k: &KernelBuilder<'_>, b: &TileBox, end: &mut u32) -> Result<Place> {
@@ -390,6 +394,29 @@ pub(crate) fn corner(k: &KernelBuilder<'_>, id: ArrayId) -> Result<Vec<Value>> {
 /// The shared memory of the block.
 pub(crate) fn shared(k: &KernelBuilder<'_>) -> Result<Value> {
     k.storage.boxes.shared.map_or_else(|| internal("no shared memory"), Ok)
+}
+
+/// The address of an element whose subscripts differ by numbers from those of another one of the same array,
+/// in the same box, at `from`. `None`: they do not, or boxes of the array have other rows.
+pub(crate) fn beside(
+    k: &KernelBuilder<'_>,
+    id: ArrayId,
+    (from, of): (Value, &[Value]),
+    subscripts: &[Value],
+) -> Option<Value> {
+    let boxes = k.storage.boxes.homes.iter().chain(&k.storage.boxes.stages);
+    let mut strides = boxes.filter(|p| p.array == id).map(|p| &p.strides);
+    let all = strides.next()?;
+    if strides.any(|other| other != all) {
+        return None;
+    }
+    let mut offset = 0;
+    for ((s, o), stride) in subscripts.iter().zip(of).zip(all) {
+        let further = k.emit.sum_of(*s).plus(&k.emit.sum_of(*o), -1).constant()?;
+        offset += further * i64::from(*stride);
+    }
+    let bytes = i64::from(k.scop.array(id).elem.bytes());
+    Some(k.ir.byte_offset(from, k.ir.int(offset * bytes)))
 }
 
 /// The address of an element, if it may be in a box.

@@ -7,7 +7,7 @@ use crate::ir::llvm::*;
 use crate::ops::{copies, tasks};
 use crate::staged::state::KernelBuilder;
 use crate::staged::window::{copies_without_waiting, copy, forget, is_full, passing};
-use crate::staged::{boxes, groups, prefetch, update};
+use crate::staged::{boxes, carried, groups, prefetch, update};
 use pollyrs_isl as isl;
 use pollyrs_schedule::Tuple;
 
@@ -28,6 +28,11 @@ pub(crate) fn emit_element(
             let Some(step) = iterators.first() else { return internal("an update without a step") };
             if boxes::are_updates(k) {
                 update::emit(k, emit, number, *step)?;
+            }
+        }
+        Event::Between(Tuple::Carried(number)) => {
+            if boxes::are_updates(k) {
+                carried::emit(k, emit, number, iterators)?;
             }
         }
         Event::Between(Tuple::Wait) => {

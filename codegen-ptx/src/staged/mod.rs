@@ -2,6 +2,7 @@
 //! groups of instances, cells in registers.
 
 pub(crate) mod boxes;
+pub(crate) mod carried;
 pub(crate) mod counted;
 pub(crate) mod counters;
 pub(crate) mod element;

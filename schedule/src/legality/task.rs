@@ -36,7 +36,7 @@ impl Checker<'_> {
         let k = &self.mapped.kernels[i];
         let Some(task) = k.task() else { return Ok(()) };
         let none = task.homes.is_empty() && task.stages.is_empty() && task.updates.is_empty();
-        if none {
+        if none && task.carried.is_empty() {
             return Ok(());
         }
         let started = self.started(k, self.launched(k)?)?;
@@ -79,6 +79,15 @@ impl Checker<'_> {
             rest = rest.subtract(u.instances.clone())?;
             self.update(i, u, &here, &blocks)?;
         }
+        let mut single = rest.clone();
+        for c in &task.carried {
+            let (name, own) = (c.tuple().to_string(), c.instances.clone());
+            self.report_set(Rule::Carried, &name, own.clone().subtract(k.domain.clone())?)?;
+            let twice = own.clone().intersect(here.clone())?.subtract(single.clone())?;
+            self.report_set(Rule::Carried, &name, twice)?;
+            single = single.subtract(own)?;
+            self.carried(i, c, &here, &blocks)?;
+        }
         self.stages_of_task((k, task), &rest, &blocks)
     }
 
@@ -89,9 +98,12 @@ impl Checker<'_> {
         let mut marked = Vec::new();
         beneath(&tree.root, &domain, &mut marked)?;
         let mut rest = domain;
+        let updates = k.updates().iter().map(|u| (u.mark(), u.tuple(), u.instances.clone()));
+        let carried = k.carried().iter().map(|c| (c.mark(), c.tuple(), c.instances.clone()));
+        let said: Vec<_> = updates.chain(carried).collect();
         for (name, set) in marked {
-            let own = k.updates().iter().filter(|u| Mark::of(&name) == Some(u.mark()));
-            let own = own.map(|u| u.instances.clone()).collect::<Vec<_>>();
+            let own: Vec<_> = said.iter().filter(|(mark, ..)| Mark::of(&name) == Some(*mark)).collect();
+            let own: Vec<_> = own.into_iter().map(|(.., set)| set.clone()).collect();
             let wrong = match &own[..] {
                 [own] => set.clone().subtract(own.clone())?,
                 _ => set.clone(),
@@ -99,18 +111,14 @@ impl Checker<'_> {
             self.report_set(Rule::Update, &name, wrong)?;
             rest = rest.subtract(set)?;
         }
-        for u in k.updates() {
-            self.report_set(
-                Rule::Update,
-                &u.tuple().to_string(),
-                rest.clone().intersect(u.instances.clone())?,
-            )?;
+        for (_, tuple, instances) in said {
+            self.report_set(Rule::Update, &tuple.to_string(), rest.clone().intersect(instances)?)?;
         }
         Ok(())
     }
 
     /// `{ [k] -> [c] }`: the steps of a tuple of one coordinate.
-    fn own_steps(&self, k: &MappedKernel, tuple: Tuple) -> Result<isl::UnionMap> {
+    pub(super) fn own_steps(&self, k: &MappedKernel, tuple: Tuple) -> Result<isl::UnionMap> {
         let mut out = isl::UnionMap::empty(&self.scop.ctx)?;
         for map in k.steps().iter().map(|s| s.maps()).collect::<isl::Result<Vec<_>>>()?.concat() {
             if map.tuple_name(isl::DimType::In)?.as_deref().and_then(Tuple::of) == Some(tuple) {
@@ -160,7 +168,7 @@ impl Checker<'_> {
         Ok(self.scop.accesses(|_, a| a.array == id && (a.kind == AccessKind::Read) == reads)?)
     }
 
-    fn cells(&self, at: &TileBox) -> Result<isl::UnionSet> {
+    pub(super) fn cells(&self, at: &TileBox) -> Result<isl::UnionSet> {
         Ok(isl::UnionSet::from_set(at.cells(&self.scop.array(at.array).name)?)?)
     }
 
@@ -206,7 +214,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn differ(&mut self, rule: Rule, at: &str, a: &isl::UnionSet, b: &isl::UnionSet) -> Result<()> {
+    pub(super) fn differ(&mut self, rule: Rule, at: &str, a: &isl::UnionSet, b: &isl::UnionSet) -> Result<()> {
         self.report_set(rule, at, a.clone().subtract(b.clone())?)?;
         self.report_set(rule, at, b.clone().subtract(a.clone())?)
     }
@@ -279,7 +287,7 @@ impl Checker<'_> {
     }
 
     /// `{ S[i] -> [k] }`: the first coordinate of steps.
-    fn first_of_steps(&self, k: &MappedKernel) -> Result<isl::UnionMap> {
+    pub(super) fn first_of_steps(&self, k: &MappedKernel) -> Result<isl::UnionMap> {
         let Some(steps) = k.steps() else { return Ok(isl::UnionMap::empty(&self.scop.ctx)?) };
         let mut out = isl::UnionMap::empty(&self.scop.ctx)?;
         for map in steps.maps()? {
@@ -292,7 +300,7 @@ impl Checker<'_> {
     }
 
     /// `[params, _h*, _b*] -> { [k] }`: where the schedule has a tuple, in all threads or none.
-    fn steps_of(&mut self, k: &MappedKernel, tuple: Tuple) -> Result<isl::UnionSet> {
+    pub(super) fn steps_of(&mut self, k: &MappedKernel, tuple: Tuple) -> Result<isl::UnionSet> {
         let mut out = isl::UnionSet::empty(&self.scop.ctx)?;
         let threads: Vec<_> = k.block.iter().map(|b| b.param.clone()).collect();
         for set in k.schedule.domain()?.sets()? {
@@ -411,11 +419,11 @@ impl Checker<'_> {
     }
 }
 
-/// What is beneath marks of updates.
+/// What is beneath marks of updates, carried ones among them.
 fn beneath(tree: &Tree, domain: &isl::UnionSet, out: &mut Vec<(String, isl::UnionSet)>) -> Result<()> {
     match tree {
         Tree::Leaf => {}
-        Tree::Mark(m, _) if matches!(Mark::of(m), Some(Mark::Update(_))) => {
+        Tree::Mark(m, _) if matches!(Mark::of(m), Some(Mark::Update(_) | Mark::Carried(_))) => {
             out.push((m.clone(), domain.clone()))
         }
         Tree::Mark(_, child) => beneath(child, domain, out)?,

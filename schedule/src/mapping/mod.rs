@@ -28,6 +28,7 @@
 //! schedule  domain [_h0, _b0, _t0] -> { S0[t, i] : t = _h0 and i = 256 _b0 + _t0 and ... }
 //! ```
 
+mod carried;
 mod counters;
 mod graph;
 mod hoisting;

@@ -200,24 +200,53 @@ struct Order {
 }
 
 /// Steps of `n` coordinates, with a barrier behind each one that a block may have an instance of.
-fn order(found: &[Leaf], n: usize, one_tile: &isl::UnionSet, lanes: &Lanes) -> Result<Order> {
+fn order(
+    found: &[Leaf],
+    n: usize,
+    one_tile: &isl::UnionSet,
+    own: &dyn Fn(usize, isl::UnionSet) -> Result<(isl::UnionMap, isl::UnionSet)>,
+) -> Result<Order> {
     let ctx = one_tile.context();
     let (mut steps, mut thread_map) = (isl::UnionMap::empty(ctx)?, isl::UnionMap::empty(ctx)?);
     let (mut mine, mut barriers) = (isl::UnionSet::empty(ctx)?, isl::UnionSet::empty(ctx)?);
     let c = coordinates(n);
     let meet = isl::UnionMap::read(ctx, &format!("{{ [{c}] -> {Barrier}[{c}] }}"))?;
-    for leaf in found {
+    for (number, leaf) in found.iter().enumerate() {
         let step = step(leaf, n)?;
         let here = leaf.domain.clone().intersect(one_tile.clone())?;
         for set in here.clone().apply(step.clone().apply_range(meet.clone())?)?.sets()? {
             barriers = barriers.add_set(set.remove_divs()?.coalesce()?)?;
         }
         steps = steps.union(step)?;
-        let (threads, own) = lanes.spread(leaf, here)?;
+        let (threads, of_thread) = own(number, here)?;
         thread_map = thread_map.union(threads)?;
-        mine = mine.union(own)?;
+        mine = mine.union(of_thread)?;
     }
     Ok(Order { steps, thread_map, mine, barriers })
+}
+
+/// `{ _carried0[c] }`, the steps of carried updates, and when they are: `{ _carried0[c] -> [c] }`.
+fn carried_steps(
+    found: &[Leaf],
+    n: usize,
+    one_tile: &isl::UnionSet,
+    memory: &TaskMemory,
+    carried: &[Option<usize>],
+) -> Result<(isl::UnionSet, isl::UnionMap)> {
+    let ctx = one_tile.context();
+    let (mut all, mut when) = (isl::UnionSet::empty(ctx)?, isl::UnionMap::empty(ctx)?);
+    let c = coordinates(n);
+    for (leaf, number) in found.iter().zip(carried) {
+        let Some(update) = number.and_then(|number| memory.carried.get(number)) else { continue };
+        let tuple = update.tuple();
+        let own = isl::UnionMap::read(ctx, &format!("{{ {tuple}[{c}] -> [{c}] }}"))?;
+        let here = leaf.domain.clone().intersect(one_tile.clone())?;
+        for set in here.apply(step(leaf, n)?.apply_range(own.clone().reverse()?)?)?.sets()? {
+            all = all.add_set(set.remove_divs()?.coalesce()?)?;
+        }
+        when = when.union(own)?;
+    }
+    Ok((all, when))
 }
 
 /// `c0, c1, ...`
@@ -231,12 +260,19 @@ struct Bodies<'a> {
     site: &'a Site,
     private: &'a [ArrayId],
     memory: &'a TaskMemory,
-    /// By leaf: the update of a task that it is.
+    /// By leaf: the update of a task that it is, or the carried one.
     updates: &'a [Option<usize>],
+    carried: &'a [Option<usize>],
 }
 
 impl Bodies<'_> {
-    fn all(&self, domain: &isl::UnionSet, found: &[Leaf]) -> Result<(Vec<Tree>, Vec<Promotion>)> {
+    /// Of a carried update, the tuple of its steps as well.
+    #[allow(clippy::type_complexity)]
+    fn all(
+        &self,
+        domain: &isl::UnionSet,
+        found: &[Leaf],
+    ) -> Result<(Vec<(Tree, Option<Tuple>)>, Vec<Promotion>)> {
         let (mut bodies, mut promotions) = (Vec::new(), Vec::new());
         let all = parts(&Site { domain: domain.clone(), ..self.site.clone() })?;
         for (number, (leaf, part)) in found.iter().zip(all).enumerate() {
@@ -247,12 +283,16 @@ impl Bodies<'_> {
             promotions.extend(more);
             let together = task::is_leaf(&inner) && !leaf.members.is_empty();
             let body = inner.under(leaf.members.clone());
-            let update = self.updates.get(number).copied().flatten();
-            bodies.push(match update.and_then(|u| self.memory.updates.get(u)) {
-                Some(u) => body.marked(u.mark()),
-                None if together && !self.memory.homes.is_empty() => body.marked(Mark::Together),
-                None => body,
-            });
+            let update = self.updates.get(number).copied().flatten().and_then(|u| self.memory.updates.get(u));
+            let carried = self.carried.get(number).copied().flatten();
+            let carried = carried.and_then(|c| self.memory.carried.get(c));
+            let body = match (update, carried) {
+                (Some(u), _) => body.marked(u.mark()),
+                (None, Some(c)) => body.marked(c.mark()),
+                _ if together && !self.memory.homes.is_empty() => body.marked(Mark::Together),
+                _ => body,
+            };
+            bodies.push((body, carried.map(|c| c.tuple())));
         }
         Ok((bodies, promotions))
     }
@@ -298,13 +338,23 @@ pub(super) fn kernel(
         context: &blocks.context,
         threads: lanes.sizes.iter().product(),
     };
-    let (memory, updates) = match site.graph {
+    let (mut memory, updates) = match site.graph {
         true => tasks.memory(&of_blocks)?,
         false => Default::default(),
     };
+    let carried;
+    (memory.carried, carried) = match site.graph {
+        true => tasks.carried(&of_blocks, &memory, &updates, &options.bulk)?,
+        false => Default::default(),
+    };
 
-    let Order { mut steps, thread_map, mine, mut barriers } = order(&found, n, &blocks.one_tile, &lanes)?;
-    let bodies = Bodies { scop, site, private, memory: &memory, updates: &updates };
+    let own = |leaf: usize, here: isl::UnionSet| match carried.get(leaf).copied().flatten() {
+        Some(c) => tasks.owners(&memory.carried[c], &lanes.sizes, here),
+        None => lanes.spread(&found[leaf], here),
+    };
+    let Order { mut steps, thread_map, mine, mut barriers } = order(&found, n, &blocks.one_tile, &own)?;
+    let (of_carried, when) = carried_steps(&found, n, &blocks.one_tile, &memory, &carried)?;
+    let bodies = Bodies { scop, site, private, memory: &memory, updates: &updates, carried: &carried };
     let (bodies, promotions) = bodies.all(&domain, &found)?;
     let staging = match site.rows {
         true => rows::staging(scop, deps, site, &domain, &found, &lanes.sizes)?,
@@ -319,8 +369,10 @@ pub(super) fn kernel(
         let last = format!("{{ {Barrier}[{}] : c{} >= 1 }}", coordinates(n), n - 1);
         barriers = barriers.subtract(isl::UnionSet::read(ctx, &last)?)?;
     }
-    let root = Steps { ctx, n }.tree(&site.inner, &domain, 0, &mut bodies.into_iter())?;
-    let mut schedule_domain = mine.coalesce()?.detect_equalities()?.union(barriers)?;
+    steps = steps.union(when)?;
+    let tuples: Vec<_> = memory.carried.iter().map(|c| c.tuple()).chain([Barrier]).collect();
+    let root = Steps { ctx, n, tuples: &tuples }.tree(&site.inner, &domain, 0, &mut bodies.into_iter())?;
+    let mut schedule_domain = mine.coalesce()?.detect_equalities()?.union(barriers)?.union(of_carried)?;
     let mut root = root.ok_or(ScheduleError::NoParallelism)?;
     let of = if site.graph {
         let ahead = tasks.ahead(&of_blocks, &memory, &updates)?;
@@ -356,11 +408,13 @@ struct Steps<'a> {
     ctx: &'a isl::Context,
     /// Coordinates of a step.
     n: usize,
+    /// What has such coordinates.
+    tuples: &'a [Tuple],
 }
 
 impl Steps<'_> {
-    fn barrier(&self) -> String {
-        format!("{Barrier}[{}]", coordinates(self.n))
+    fn of_step(&self, tuple: Tuple) -> String {
+        format!("{tuple}[{}]", coordinates(self.n))
     }
 
     /// The tree of the nest with barriers, and with `bodies` for its leaves, those of an empty domain left
@@ -370,7 +424,7 @@ impl Steps<'_> {
         tree: &Tree,
         domain: &isl::UnionSet,
         at: usize,
-        bodies: &mut dyn Iterator<Item = Tree>,
+        bodies: &mut dyn Iterator<Item = (Tree, Option<Tuple>)>,
     ) -> Result<Option<Tree>> {
         if domain.is_empty()? {
             return Ok(None);
@@ -382,9 +436,18 @@ impl Steps<'_> {
         };
         Ok(Some(match tree {
             _ if is_leaf => {
-                let body = bodies.next().ok_or(ScheduleError::Unsupported("a nest without a body"))?;
-                let behind = isl::UnionSet::read(self.ctx, &format!("{{ {} }}", self.barrier()))?;
-                Tree::Sequence(vec![(domain.clone().universe()?, body), (behind, Tree::Leaf)])
+                let (body, carried) =
+                    bodies.next().ok_or(ScheduleError::Unsupported("a nest without a body"))?;
+                let own = |tuple: Tuple| -> Result<(isl::UnionSet, Tree)> {
+                    Ok((
+                        isl::UnionSet::read(self.ctx, &format!("{{ {} }}", self.of_step(tuple)))?,
+                        Tree::Leaf,
+                    ))
+                };
+                let mut all = carried.into_iter().map(own).collect::<Result<Vec<_>>>()?;
+                all.push((domain.clone().universe()?, body));
+                all.push(own(Barrier)?);
+                Tree::Sequence(all)
             }
             Tree::Leaf => Tree::Leaf,
             Tree::Mark(_, child) => return self.tree(child, domain, at, bodies),
@@ -394,9 +457,12 @@ impl Steps<'_> {
                 };
                 let mut members = Vec::new();
                 for (m, d) in b.members.iter().zip(at..) {
-                    let own = m.clone().intersect_domain(domain.clone().universe()?)?;
-                    let text = format!("{{ {} -> [(c{d})] }}", self.barrier());
-                    members.push(own.union_add(isl::UnionPwAff::read(self.ctx, &text)?)?);
+                    let mut own = m.clone().intersect_domain(domain.clone().universe()?)?;
+                    for tuple in self.tuples {
+                        let text = format!("{{ {} -> [(c{d})] }}", self.of_step(*tuple));
+                        own = own.union_add(isl::UnionPwAff::read(self.ctx, &text)?)?;
+                    }
+                    members.push(own);
                 }
                 child.under(members)
             }
@@ -405,8 +471,12 @@ impl Steps<'_> {
                 for ((filter, child), place) in children.iter().zip(0..) {
                     let inside = domain.clone().intersect(filter.clone())?;
                     let Some(child) = self.tree(child, &inside, at + 1, bodies)? else { continue };
-                    let text = format!("{{ {} : c{at} = {place} }}", self.barrier());
-                    out.push((filter.clone().union(isl::UnionSet::read(self.ctx, &text)?)?, child));
+                    let mut own = filter.clone();
+                    for tuple in self.tuples {
+                        let text = format!("{{ {} : c{at} = {place} }}", self.of_step(*tuple));
+                        own = own.union(isl::UnionSet::read(self.ctx, &text)?)?;
+                    }
+                    out.push((own, child));
                 }
                 Tree::Sequence(out)
             }

@@ -12,7 +12,7 @@ use crate::task::{Home, Operand, Stage, TaskMemory, TileBox, Update, whole};
 use crate::tree::{Tree, member_map};
 use crate::{Result, budgeted, is_quota};
 use pollyrs_isl as isl;
-use pollyrs_scop::{AccessKind, AccessValue, ArrayId, Statement};
+use pollyrs_scop::{Access, AccessKind, AccessValue, ArrayId, Statement, StmtId};
 
 /// isl operations for all of it.
 const BUDGET: u64 = crate::DEFAULT_BUDGET / 4;
@@ -34,6 +34,17 @@ pub(super) struct Kernel<'a> {
     /// `[params, _h*, _b*]`
     pub context: &'a isl::Set,
     pub threads: u32,
+}
+
+impl Kernel<'_> {
+    /// `[params, _h*, _b*, _k] -> { S[i] }`: instances of a block in a step.
+    pub fn in_step(&self, domain: &isl::UnionSet, step: &isl::UnionPwAff) -> Result<isl::UnionSet> {
+        let text = format!("[{Step}] -> {{ [k] : k = {Step} }}");
+        let at = isl::UnionSet::read(self.context.context(), &text)?;
+        let now = member_map(step)?.intersect_range(at)?.domain()?;
+        let here = domain.clone().intersect(self.one_tile.clone())?.intersect(now)?;
+        Ok(here.intersect_params(self.context.clone())?)
+    }
 }
 
 impl Tasks<'_> {
@@ -84,7 +95,7 @@ impl Tasks<'_> {
         if bytes > MOST {
             return Ok(None);
         }
-        Ok(Some((TaskMemory { homes, stages, updates }, of)))
+        Ok(Some((TaskMemory { homes, stages, updates, carried: Vec::new() }, of)))
     }
 
     fn runs(&self, s: &Statement) -> Result<bool> {
@@ -253,42 +264,47 @@ impl Tasks<'_> {
         Ok(all.coalesce()?)
     }
 
-    /// A leaf as an update, if it is one.
-    fn update(&self, k: &Kernel<'_>, homes: &[Home], leaf: &Leaf, number: usize) -> Result<Option<Update>> {
-        let ctx = &self.scop.ctx;
-        let ([At::Loop(step), At::Place(_)], [set]) = (&leaf.at[..], &leaf.domain.sets()?[..]) else {
-            return Ok(None);
-        };
+    /// The only write of a leaf with one statement, and where its element and its time say which instance it is.
+    pub(super) fn written<'a>(
+        &'a self,
+        homes: &'a [Home],
+        domain: &isl::UnionSet,
+        time: &isl::UnionPwAff,
+    ) -> Result<Option<Written<'a>>> {
+        let [set] = &domain.sets()?[..] else { return Ok(None) };
         let name = set.tuple_name()?.unwrap_or_default();
-        let (Some(time), Some((statement, s))) = (time_of(&leaf.inner), self.scop.statement_named(&name))
-        else {
+        let Some((id, statement)) = self.scop.statement_named(&name) else { return Ok(None) };
+        let plain = |a: &Access| matches!(a.value, AccessValue::Instruction(_));
+        let is_write = |i: &usize| statement.accesses[*i].kind != AccessKind::Read;
+        let [access] = (0..statement.accesses.len()).filter(is_write).collect::<Vec<_>>()[..] else {
             return Ok(None);
         };
-        let plain = |a: &pollyrs_scop::Access| matches!(a.value, AccessValue::Instruction(_));
-        let writes: Vec<_> =
-            (0..s.accesses.len()).filter(|i| s.accesses[*i].kind != AccessKind::Read).collect();
-        let [write] = writes[..] else { return Ok(None) };
-        let w = &s.accesses[write];
-        if !s.accesses.iter().all(plain) || w.kind != AccessKind::MustWrite {
+        let w = &statement.accesses[access];
+        if !statement.accesses.iter().all(plain) || w.kind != AccessKind::MustWrite {
             return Ok(None);
         }
         let Some(home) = homes.iter().find(|h| h.at.array == w.array) else { return Ok(None) };
         if home.at.size.len() > 2 || home.at.size.len() != self.blocks.len() {
             return Ok(None);
         }
-        let m = home.at.size.len() as u32;
         let cell = w.relation.clone().intersect_domain(set.clone())?;
-        let time = isl::Map::from_union_map(member_map(&time)?.intersect_domain(leaf.domain.clone())?)?;
+        let time = isl::Map::from_union_map(member_map(time)?.intersect_domain(domain.clone())?)?;
         let place = cell.clone().reset_tuple_id(isl::DimType::Out)?.flat_range_product(time)?;
         let place = place.intersect_params(crate::known(self.scop)?)?.coalesce()?;
-        if !place.is_injective()? || !place.is_single_valued()? {
+        let one_to_one = place.is_injective()? && place.is_single_valued()?;
+        let set = set.clone();
+        Ok(one_to_one.then_some(Written { id, statement, access, home, set, cell, place }))
+    }
+
+    /// A leaf as an update, if it is one.
+    fn update(&self, k: &Kernel<'_>, homes: &[Home], leaf: &Leaf, number: usize) -> Result<Option<Update>> {
+        let (&[At::Loop(ref step), At::Place(_)], Some(time)) = (&leaf.at[..], time_of(&leaf.inner)) else {
             return Ok(None);
-        }
-        // Of a block and a step.
-        let at = isl::UnionSet::read(ctx, &format!("[{Step}] -> {{ [k] : k = {Step} }}"))?;
-        let now = member_map(step)?.intersect_range(at)?.domain()?;
-        let here = leaf.domain.clone().intersect(k.one_tile.clone())?.intersect(now)?;
-        let here = here.intersect_params(k.context.clone())?;
+        };
+        let Some(w) = self.written(homes, &leaf.domain, &time)? else { return Ok(None) };
+        let Written { id: statement, statement: s, access: write, place, .. } = w.clone();
+        let m = w.home.at.size.len() as u32;
+        let here = k.in_step(&leaf.domain, step)?;
         let all = here.clone().apply(isl::UnionMap::from_map(place.clone())?)?.coalesce()?;
         if all.is_empty()? {
             return Ok(None);
@@ -301,11 +317,11 @@ impl Tasks<'_> {
         }
         let (mut reads, mut operands) = (Vec::new(), Vec::new());
         for (access, a) in s.accesses.iter().enumerate().filter(|(i, _)| *i != write) {
-            let element = a.relation.clone().intersect_domain(set.clone())?;
-            if a.array == w.array && element.is_equal(&cell)? {
+            if w.is_own(a)? {
                 reads.push(access);
                 continue;
             }
+            let element = a.relation.clone().intersect_domain(w.set.clone())?;
             if let Some(h) = homes.iter().find(|h| h.at.array == a.array) {
                 // Of others.
                 let cells = isl::UnionSet::from_set(h.at.cells(&self.scop.array(a.array).name)?)?;
@@ -314,17 +330,7 @@ impl Tasks<'_> {
                     return Ok(None);
                 }
             }
-            let by_place = element.apply_domain(place.clone())?;
-            let mut found = None;
-            for along in std::iter::once(None).chain((0..m as usize).map(Some)) {
-                let mut f = by_place.clone();
-                for d in (0..m).rev().filter(|d| Some(*d as usize) != along) {
-                    f = f.project_out(isl::DimType::In, d, 1)?;
-                }
-                if found.is_none() && f.is_single_valued()? {
-                    found = Some(Operand { access, along, element: f.coalesce()? });
-                }
-            }
+            let found = w.operand(access)?;
             match found {
                 Some(o) if o.along.is_none_or(|d| whole(&points, d as u32).unwrap_or(false)) => {
                     operands.push(o)
@@ -345,6 +351,46 @@ impl Tasks<'_> {
             points: simple(points)?,
             times: simple(times)?,
         }))
+    }
+}
+
+/// What a leaf writes.
+#[derive(Clone)]
+pub(super) struct Written<'a> {
+    pub id: StmtId,
+    pub statement: &'a Statement,
+    /// The access.
+    pub access: usize,
+    pub home: &'a Home,
+    /// The instances, and their elements.
+    pub set: isl::Set,
+    pub cell: isl::Map,
+    /// `{ S[i] -> [s, t] }`, one to one.
+    pub place: isl::Map,
+}
+
+impl Written<'_> {
+    /// Whether an access is of the element that its instance writes.
+    pub fn is_own(&self, a: &Access) -> Result<bool> {
+        let element = a.relation.clone().intersect_domain(self.set.clone())?;
+        Ok(a.array == self.home.at.array && element.is_equal(&self.cell)?)
+    }
+
+    /// A read whose element is known by the time and one coordinate, or none.
+    pub fn operand(&self, access: usize) -> Result<Option<Operand>> {
+        let m = self.place.dim(isl::DimType::Out)?.saturating_sub(1);
+        let element = self.statement.accesses[access].relation.clone().intersect_domain(self.set.clone())?;
+        let by_place = element.apply_domain(self.place.clone())?;
+        for along in std::iter::once(None).chain((0..m as usize).map(Some)) {
+            let mut f = by_place.clone();
+            for d in (0..m).rev().filter(|d| Some(*d as usize) != along) {
+                f = f.project_out(isl::DimType::In, d, 1)?;
+            }
+            if f.is_single_valued()? {
+                return Ok(Some(Operand { access, along, element: f.coalesce()? }));
+            }
+        }
+        Ok(None)
     }
 }
 

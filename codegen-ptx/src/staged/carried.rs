@@ -1,0 +1,310 @@
+//! Carried updates of a task ([`pollyrs_schedule::Carried`]): a thread has some elements of the tile in
+//! registers, from the first of the update's steps to the last one that an element has.
+//!
+//! ```text
+//! if t is a time of the update
+//!   if t is the first one: acc = home[elements of the thread]; last[..] = when each is stored, if ever
+//!   acc = S(acc, operands of t)
+//!   home[element] = acc, for elements whose last time is t
+//! ```
+//! A thread has each `p`-th row and each `q`-th column, where the block has `p × q` threads: those of a warp
+//! are neighbours in a row. All elements of the tile are computed at each time: what comes of those that have
+//! no instance, or none any more, is never stored.
+
+use crate::affine::expr::{ExprEmitter, iterator_name, parameterize, parameterize_set, pw_aff_expr};
+use crate::ir::error::{Result, internal};
+use crate::ir::llvm::*;
+use crate::ir::types::llvm_elem;
+use crate::kernel::storage::Element;
+use crate::staged::boxes;
+use crate::staged::state::KernelBuilder;
+use crate::statement::emit::{emit_stored, what};
+use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntNE, LLVMIntSLE};
+use pollyrs_isl as isl;
+use pollyrs_schedule::{Carried, MOST_TIMES, Operand, Param};
+use pollyrs_scop::{AccessValue, Statement};
+use std::collections::BTreeMap;
+
+/// Elements along each coordinate of a tile.
+const TILE: i64 = 64;
+
+/// Times of elements in a word, a byte each.
+const IN_WORD: usize = 8;
+/// The byte of an element that is never stored.
+const NEVER: i64 = 0xff;
+const _: () = assert!(MOST_TIMES < NEVER);
+
+/// What a thread has of a carried update, between its steps.
+#[derive(Clone)]
+pub(crate) struct Registers {
+    /// The values of elements, by row and column of the thread.
+    values: Vec<Vec<Value>>,
+    /// By column: a bit for each time at which one of its elements is stored, from the first one on.
+    stored: Vec<Value>,
+    /// By column: the time at which each of its elements is stored, likewise, in words of [`IN_WORD`] rows.
+    last: Vec<Vec<Value>>,
+}
+
+/// A step.
+struct Now<'a, 'e> {
+    c: &'a Carried,
+    s: &'a Statement,
+    emit: ExprEmitter<'e>,
+    time: Value,
+    first: Value,
+    /// The coordinates of the thread's rows and of its columns.
+    at: [Vec<Value>; 2],
+    registers: Registers,
+}
+
+/// Emits step `step`, the coordinates.
+pub(crate) fn emit(
+    k: &mut KernelBuilder<'_>,
+    emit: &ExprEmitter<'_>,
+    number: usize,
+    step: &[Value],
+) -> Result<()> {
+    let ir = k.ir;
+    let kernel = k.kernel();
+    let Some(c) = kernel.carried().iter().find(|c| c.number == number) else {
+        return internal(format!("there is no carried update {number}"));
+    };
+    let (Some(tile), Some(time)) = (step.first(), step.get(c.time)) else {
+        return internal("a carried update without a time");
+    };
+    let mut emit = emit.clone();
+    emit.names.insert(Param::Step.to_string(), *tile);
+    let context = kernel.context.clone().params()?;
+    let bound = |f: isl::PwAff| emit.emit_int(&pw_aff_expr(&f, Some(&context))?);
+    let some = c.times.clone().params()?.gist(context.clone())?.coalesce()?;
+    let there = emit.emit_set(&some)?;
+    let (first, last) = (bound(c.times.clone().dim_min(0)?)?, bound(c.times.clone().dim_max(0)?)?);
+    let inside = ir.and(ir.icmp(LLVMIntSLE, first, *time), ir.icmp(LLVMIntSLE, *time, last));
+    let none = k.unless(ir.not(ir.and(there, inside)));
+    let at = coordinates(k, c)?;
+    let registers = registers(k, c, at.each_ref().map(Vec::len))?;
+    let s = &k.scop.statements[c.statement.0];
+    let now = Now { c, s, emit, time: *time, first, at, registers };
+    let loaded = k.unless(ir.icmp(LLVMIntNE, *time, first));
+    load(k, &now)?;
+    ir.br(loaded);
+    ir.at_end(loaded);
+    compute(k, &now)?;
+    store(k, &now)?;
+    ir.br(none);
+    ir.at_end(none);
+    Ok(())
+}
+
+/// The coordinates of a thread's rows and columns: the first is the one of the tile that has the thread's
+/// number as its remainder, like in [`pollyrs_schedule::MappedKernel::thread_map`].
+fn coordinates(k: &KernelBuilder<'_>, c: &Carried) -> Result<[Vec<Value>; 2]> {
+    let ir = k.ir;
+    let Some(task) = &k.task else { return internal("a carried update of a block that is no task") };
+    let sizes: Vec<i64> = k.kernel().block.iter().map(|b| i64::from(b.size)).collect();
+    let [p, q] = sizes[..] else { return internal("a carried update of a block of one dimension") };
+    if [p, q].iter().any(|n| !(1..=TILE).contains(n) || TILE % n != 0) {
+        return internal("a carried update in a block whose sizes do not divide a tile's");
+    }
+    let thread = ir.zext(task.thread, ir.i64_type());
+    let threads = [ir.udiv(thread, ir.int(q)), ir.urem(thread, ir.int(q))];
+    let array = k.scop.statements[c.statement.0].accesses[c.write].array;
+    let corner = boxes::corner(k, array)?;
+    let [row, column] = corner[..] else { return internal("a carried update of other than two coordinates") };
+    let along = |corner: Value, thread: Value, n: i64| -> Vec<Value> {
+        // Sizes are powers of two: the remainder of what may be negative. The optimizer would keep the
+        // addresses of all elements from one step to the next, and more than there are registers for.
+        let ahead = k.opaque(ir.and(ir.sub(thread, corner), ir.int(n - 1)));
+        (0..TILE / n).map(|i| k.emit.plus(corner, k.emit.beside(ahead, i * n))).collect()
+    };
+    Ok([along(row, threads[0], p), along(column, threads[1], q)])
+}
+
+/// What the thread has, the same wherever the update is emitted.
+fn registers(k: &mut KernelBuilder<'_>, c: &Carried, [rows, columns]: [usize; 2]) -> Result<Registers> {
+    if let Some(r) = k.storage.boxes.carried.get(&c.number) {
+        return Ok(r.clone());
+    }
+    let ir = k.ir;
+    let ty = llvm_elem(ir, k.scop.array(k.scop.statements[c.statement.0].accesses[c.write].array).elem);
+    let slots = |n: usize, ty: Type, name: &str| -> Result<Vec<Value>> {
+        (0..n).map(|_| k.at_entry(|| Ok(ir.alloca(ty, name)))).collect()
+    };
+    let mut values = Vec::new();
+    for _ in 0..rows {
+        values.push(slots(columns, ty, "carried")?);
+    }
+    let stored = slots(columns, ir.i64_type(), "stored")?;
+    let mut last = Vec::new();
+    for _ in 0..columns {
+        last.push(slots(rows.div_ceil(IN_WORD), ir.i64_type(), "last")?);
+    }
+    let r = Registers { values, stored, last };
+    k.storage.boxes.carried.insert(c.number, r.clone());
+    Ok(r)
+}
+
+/// The address of an element at home.
+fn home(k: &KernelBuilder<'_>, now: &Now<'_, '_>, row: usize, column: usize) -> Result<Value> {
+    let array = now.s.accesses[now.c.write].array;
+    boxes::at_home(k, array, &[now.at[0][row], now.at[1][column]])
+}
+
+/// In the first step: elements, and when they are stored.
+fn load(k: &mut KernelBuilder<'_>, now: &Now<'_, '_>) -> Result<()> {
+    let ir = k.ir;
+    let array = k.scop.array(now.s.accesses[now.c.write].array);
+    let ty = llvm_elem(ir, array.elem);
+    let by_element = isl::Map::read(now.c.points.context(), "{ [a, b, t] -> [[a, b] -> [t]] }")?;
+    let times = now.c.points.clone().apply(by_element)?.unwrap()?;
+    let homes = k.kernel().task().map_or(&[][..], |t| &t.homes);
+    let Some(own) = homes.iter().find(|h| h.at.array == now.s.accesses[now.c.write].array) else {
+        return internal("a carried update of an array without a home");
+    };
+    // All elements are of the tile.
+    let tile = own.at.cells(&array.name)?.reset_tuple_id()?;
+    let exists = parameterize_set(&times.clone().domain()?.gist(tile.clone())?.coalesce()?)?;
+    let last = isl::PwMultiAff::from_map(times.lexmax()?)?.at(0)?.gist(tile)?.coalesce()?;
+    let last = pw_aff_expr(&parameterize(&last)?, None)?;
+    for (column, stored) in now.registers.stored.iter().enumerate() {
+        let mut bits = ir.int(0);
+        let mut words = vec![ir.int(0); now.registers.last[column].len()];
+        for (row, values) in now.registers.values.iter().enumerate() {
+            let from = home(k, now, row, column)?;
+            ir.note_spare(&what(now.s), &array.display);
+            let v = ir.load_aligned(ty, from, array.elem.bytes());
+            ir.store(v, values[column]);
+            let mut emit = now.emit.clone();
+            for (d, n) in [row, column].into_iter().enumerate() {
+                emit.names.insert(iterator_name(d as u32), now.at[d][n]);
+            }
+            let is = emit.emit_set(&exists)?;
+            let at = ir.sub(emit.emit_int(&last)?, now.first);
+            // A shift by what there is not would be poison.
+            let at = ir.select(is, at, ir.int(0));
+            bits = ir.or(bits, ir.shl(ir.zext(is, ir.i64_type()), at));
+            let byte = ir.select(is, at, ir.int(NEVER));
+            let word = &mut words[row / IN_WORD];
+            *word = ir.or(*word, ir.shl(byte, ir.int(shift_of(row))));
+        }
+        ir.store(bits, *stored);
+        for (word, slot) in words.into_iter().zip(&now.registers.last[column]) {
+            ir.store(word, *slot);
+        }
+    }
+    Ok(())
+}
+
+/// Where the byte of a row is in its word.
+fn shift_of(row: usize) -> i64 {
+    8 * (row % IN_WORD) as i64
+}
+
+/// All elements of the thread at this time.
+fn compute(k: &mut KernelBuilder<'_>, now: &Now<'_, '_>) -> Result<()> {
+    let ir = k.ir;
+    let ty = llvm_elem(ir, k.scop.array(now.s.accesses[now.c.write].array).elem);
+    let operands =
+        now.c.operands.iter().map(|o| operand(k, now, o)).collect::<Result<Vec<_>>>()?;
+    let inverse = isl::PwMultiAff::from_map(now.c.place.clone().reverse()?)?;
+    let mut iterators = Vec::new();
+    for d in 0..now.c.place.dim(isl::DimType::In)? as i32 {
+        iterators.push(pw_aff_expr(&parameterize(&inverse.at(d)?)?, None)?);
+    }
+    for (row, values) in now.registers.values.iter().enumerate() {
+        for (column, slot) in values.iter().enumerate() {
+            let mut emit = now.emit.clone();
+            for (d, v) in [now.at[0][row], now.at[1][column], now.time].into_iter().enumerate() {
+                emit.names.insert(iterator_name(d as u32), v);
+            }
+            let instance = iterators.iter().map(|e| emit.emit_int(e)).collect::<Result<Vec<_>>>()?;
+            let mut given = BTreeMap::new();
+            let mut give = |access: usize, v: Value| match now.s.accesses[access].value {
+                AccessValue::Instruction(i) => {
+                    given.insert(i.address(), v);
+                    Ok(())
+                }
+                _ => internal("an access of a carried update that is no instruction"),
+            };
+            let held = ir.load(ty, *slot);
+            for read in &now.c.reads {
+                give(*read, held)?;
+            }
+            for (o, values) in now.c.operands.iter().zip(&operands) {
+                let n = o.along.map_or(0, |d| [row, column][d]);
+                give(o.access, values[n])?;
+            }
+            let v = emit_stored(k, &now.emit, now.c.statement, now.c.write, &instance, given)?;
+            ir.store(v, *slot);
+        }
+    }
+    Ok(())
+}
+
+/// What an operand is for the thread's rows, its columns, or all of its elements.
+fn operand(k: &mut KernelBuilder<'_>, now: &Now<'_, '_>, o: &Operand) -> Result<Vec<Value>> {
+    let ir = k.ir;
+    let id = now.s.accesses[o.access].array;
+    let array = k.scop.array(id);
+    let f = isl::PwMultiAff::from_map(o.element.clone())?;
+    let mut subscripts = Vec::new();
+    for d in 0..array.dims() as i32 {
+        subscripts.push(pw_aff_expr(&parameterize(&f.at(d)?)?, None)?);
+    }
+    let coordinates: Vec<_> = match o.along {
+        Some(d) => now.at[d].iter().map(|v| Some(*v)).collect(),
+        None => vec![None],
+    };
+    let (mut out, mut first) = (Vec::new(), None::<(Value, Vec<Value>)>);
+    for v in coordinates {
+        let mut emit = now.emit.clone();
+        for (d, v) in v.into_iter().chain([now.time]).enumerate() {
+            emit.names.insert(iterator_name(d as u32), v);
+        }
+        let subscript = |d: usize| emit.emit_int(&subscripts[d]);
+        let (statement, access, dims) = (now.c.statement, o.access, array.dims());
+        let element = Element { statement, access, array: id, dims, subscript: &subscript };
+        let all = element.subscripts()?;
+        // All of them are in one box.
+        let near = first.as_ref().and_then(|(from, of)| boxes::beside(k, id, (*from, of), &all));
+        let from = match near {
+            Some(from) => from,
+            None => match boxes::address(k, &element)? {
+                Some(from) => from,
+                None => return internal("an operand of a carried update that is in no box"),
+            },
+        };
+        first.get_or_insert((from, all));
+        ir.note_spare(&what(now.s), &array.display);
+        out.push(ir.load_aligned(llvm_elem(ir, array.elem), from, array.elem.bytes()));
+    }
+    Ok(out)
+}
+
+/// Elements that have had their last instance go home.
+fn store(k: &mut KernelBuilder<'_>, now: &Now<'_, '_>) -> Result<()> {
+    let ir = k.ir;
+    let array = k.scop.array(now.s.accesses[now.c.write].array);
+    let ty = llvm_elem(ir, array.elem);
+    let at = ir.sub(now.time, now.first);
+    for (column, stored) in now.registers.stored.iter().enumerate() {
+        let bits = ir.load(ir.i64_type(), *stored);
+        let any = ir.and(ir.lshr(bits, at), ir.int(1));
+        let after = k.unless(ir.icmp(LLVMIntEQ, any, ir.int(0)));
+        let words: Vec<_> =
+            now.registers.last[column].iter().map(|w| ir.load(ir.i64_type(), *w)).collect();
+        for (row, values) in now.registers.values.iter().enumerate() {
+            let byte = ir.and(ir.lshr(words[row / IN_WORD], ir.int(shift_of(row))), ir.int(NEVER));
+            let next = k.unless(ir.icmp(LLVMIntNE, byte, at));
+            let to = home(k, now, row, column)?;
+            let v = ir.load(ty, values[column]);
+            ir.note(&what(now.s), &array.display);
+            ir.store_aligned(v, to, array.elem.bytes());
+            ir.br(next);
+            ir.at_end(next);
+        }
+        ir.br(after);
+        ir.at_end(after);
+    }
+    Ok(())
+}
