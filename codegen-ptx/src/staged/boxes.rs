@@ -396,14 +396,37 @@ pub(crate) fn shared(k: &KernelBuilder<'_>) -> Result<Value> {
     k.storage.boxes.shared.map_or_else(|| internal("no shared memory"), Ok)
 }
 
-/// The address of an element whose subscripts differ by numbers from those of another one of the same array,
-/// in the same box, at `from`. `None`: they do not, or boxes of the array have other rows.
-pub(crate) fn beside(
+/// Where an element that is in a box is in shared memory, in bytes.
+pub(crate) fn offset_in_box(k: &KernelBuilder<'_>, e: &Element<'_>) -> Result<Value> {
+    let boxes = &k.storage.boxes;
+    let subscripts = e.subscripts()?;
+    let of = |all: &[Place]| {
+        let place = all.iter().find(|p| p.array == e.array)?;
+        let (first, shift) = offset(k, place, &subscripts);
+        Some(k.ir.add(first, added(k, &shift)))
+    };
+    let at_home = match boxes.sides.get(&(e.statement, e.access)) {
+        Some(Side::Home) => k.ir.bool(true),
+        Some(Side::Other) => k.ir.bool(false),
+        Some(Side::Whole(c)) => *c,
+        Some(Side::Each) => inside(k, e.array, &subscripts),
+        None => return internal("an element without a side"),
+    };
+    match (of(&boxes.homes), of(&boxes.stages)) {
+        (Some(own), Some(other)) => Ok(k.ir.select(at_home, own, other)),
+        (Some(one), None) | (None, Some(one)) => Ok(one),
+        (None, None) => internal("an element without a box"),
+    }
+}
+
+/// How much further in shared memory an element is whose subscripts differ by numbers from those of another
+/// one in the same box, in bytes. `None`: they do not, or boxes of the array have rows of several lengths.
+pub(crate) fn further(
     k: &KernelBuilder<'_>,
     id: ArrayId,
-    (from, of): (Value, &[Value]),
+    from: &[Value],
     subscripts: &[Value],
-) -> Option<Value> {
+) -> Option<i64> {
     let boxes = k.storage.boxes.homes.iter().chain(&k.storage.boxes.stages);
     let mut strides = boxes.filter(|p| p.array == id).map(|p| &p.strides);
     let all = strides.next()?;
@@ -411,12 +434,22 @@ pub(crate) fn beside(
         return None;
     }
     let mut offset = 0;
-    for ((s, o), stride) in subscripts.iter().zip(of).zip(all) {
+    for ((s, o), stride) in subscripts.iter().zip(from).zip(all) {
         let further = k.emit.sum_of(*s).plus(&k.emit.sum_of(*o), -1).constant()?;
         offset += further * i64::from(*stride);
     }
-    let bytes = i64::from(k.scop.array(id).elem.bytes());
-    Some(k.ir.byte_offset(from, k.ir.int(offset * bytes)))
+    Some(offset * i64::from(k.scop.array(id).elem.bytes()))
+}
+
+/// Whether an element is at its array's home.
+fn inside(k: &KernelBuilder<'_>, id: ArrayId, subscripts: &[Value]) -> Value {
+    let Some(p) = k.storage.boxes.homes.iter().find(|p| p.array == id) else { return k.ir.bool(false) };
+    let mut all = k.ir.bool(true);
+    for ((s, corner), size) in subscripts.iter().zip(&p.corner).zip(&p.size) {
+        let inside = k.ir.icmp(LLVMIntULT, k.ir.sub(*s, *corner), k.ir.int(i64::from(*size)));
+        all = k.ir.and(all, inside);
+    }
+    all
 }
 
 /// The address of an element, if it may be in a box.
@@ -435,15 +468,7 @@ pub(crate) fn address(k: &mut KernelBuilder<'_>, e: &Element<'_>) -> Result<Opti
         (Side::Home, _) => None,
         (Side::Other, _) => Some(k.ir.bool(false)),
         (Side::Whole(c), _) => Some(c),
-        (Side::Each, Some(i)) => {
-            let p = &k.storage.boxes.homes[i];
-            let mut all = k.ir.bool(true);
-            for ((s, corner), size) in subscripts.iter().zip(&p.corner).zip(&p.size) {
-                let inside = k.ir.icmp(LLVMIntULT, k.ir.sub(*s, *corner), k.ir.int(i64::from(*size)));
-                all = k.ir.and(all, inside);
-            }
-            Some(all)
-        }
+        (Side::Each, Some(_)) => Some(inside(k, e.array, &subscripts)),
         (Side::Each, None) => return internal("an array without a home"),
     };
     let at =

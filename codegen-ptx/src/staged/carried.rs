@@ -22,7 +22,7 @@ use crate::statement::emit::{emit_stored, what};
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntNE, LLVMIntSLE};
 use pollyrs_isl as isl;
 use pollyrs_schedule::{Carried, MOST_TIMES, Operand, Param};
-use pollyrs_scop::{AccessValue, Statement};
+use pollyrs_scop::{AccessValue, ArrayId, Statement};
 use std::collections::BTreeMap;
 
 /// Elements along each coordinate of a tile.
@@ -43,6 +43,12 @@ pub(crate) struct Registers {
     stored: Vec<Value>,
     /// By column: the time at which each of its elements is stored, likewise, in words of [`IN_WORD`] rows.
     last: Vec<Vec<Value>>,
+    /// How many rows and columns the thread's first ones are from the tile's corner.
+    ahead: [Value; 2],
+    /// Where the first element is at home, in bytes of shared memory, and where the first ones of operands are
+    /// at the time that comes next.
+    home: Value,
+    operands: Vec<Value>,
 }
 
 /// A step.
@@ -81,14 +87,21 @@ pub(crate) fn emit(
     let (first, last) = (bound(c.times.clone().dim_min(0)?)?, bound(c.times.clone().dim_max(0)?)?);
     let inside = ir.and(ir.icmp(LLVMIntSLE, first, *time), ir.icmp(LLVMIntSLE, *time, last));
     let none = k.unless(ir.not(ir.and(there, inside)));
-    let at = coordinates(k, c)?;
-    let registers = registers(k, c, at.each_ref().map(Vec::len))?;
+    let sizes: Vec<i64> = k.kernel().block.iter().map(|b| i64::from(b.size)).collect();
+    let [p, q] = sizes[..] else { return internal("a carried update of a block of one dimension") };
+    if [p, q].iter().any(|n| !(1..=TILE).contains(n) || TILE % n != 0) {
+        return internal("a carried update in a block whose sizes do not divide a tile's");
+    }
+    let registers = registers(k, c, [TILE / p, TILE / q])?;
     let s = &k.scop.statements[c.statement.0];
-    let now = Now { c, s, emit, time: *time, first, at, registers };
     let loaded = k.unless(ir.icmp(LLVMIntNE, *time, first));
+    begin(k, &registers, array_of(s, c), [p, q])?;
+    let mut now = Now { c, s, emit, time: *time, first, at: Default::default(), registers };
+    now.at = coordinates(k, &now, [p, q])?;
     load(k, &now)?;
     ir.br(loaded);
     ir.at_end(loaded);
+    now.at = coordinates(k, &now, [p, q])?;
     compute(k, &now)?;
     store(k, &now)?;
     ir.br(none);
@@ -96,32 +109,44 @@ pub(crate) fn emit(
     Ok(())
 }
 
-/// The coordinates of a thread's rows and columns: the first is the one of the tile that has the thread's
-/// number as its remainder, like in [`pollyrs_schedule::MappedKernel::thread_map`].
-fn coordinates(k: &KernelBuilder<'_>, c: &Carried) -> Result<[Vec<Value>; 2]> {
+fn array_of(s: &Statement, c: &Carried) -> ArrayId {
+    s.accesses[c.write].array
+}
+
+/// In the first step: how far the thread's first row and column are from the corner: those of the tile that
+/// have the thread's number as their remainder, like in [`pollyrs_schedule::MappedKernel::thread_map`].
+///
+/// The optimizer is not told what they are: it would keep what comes of them for each element from one task's
+/// step to the next, and products have no register to spare.
+fn begin(k: &KernelBuilder<'_>, registers: &Registers, array: ArrayId, [p, q]: [i64; 2]) -> Result<()> {
     let ir = k.ir;
     let Some(task) = &k.task else { return internal("a carried update of a block that is no task") };
-    let sizes: Vec<i64> = k.kernel().block.iter().map(|b| i64::from(b.size)).collect();
-    let [p, q] = sizes[..] else { return internal("a carried update of a block of one dimension") };
-    if [p, q].iter().any(|n| !(1..=TILE).contains(n) || TILE % n != 0) {
-        return internal("a carried update in a block whose sizes do not divide a tile's");
-    }
     let thread = ir.zext(task.thread, ir.i64_type());
-    let threads = [ir.udiv(thread, ir.int(q)), ir.urem(thread, ir.int(q))];
-    let array = k.scop.statements[c.statement.0].accesses[c.write].array;
+    let threads = [(ir.udiv(thread, ir.int(q)), p), (ir.urem(thread, ir.int(q)), q)];
     let corner = boxes::corner(k, array)?;
-    let [row, column] = corner[..] else { return internal("a carried update of other than two coordinates") };
-    let along = |corner: Value, thread: Value, n: i64| -> Vec<Value> {
-        // Sizes are powers of two: the remainder of what may be negative. The optimizer would keep the
-        // addresses of all elements from one step to the next, and more than there are registers for.
-        let ahead = k.opaque(ir.and(ir.sub(thread, corner), ir.int(n - 1)));
-        (0..TILE / n).map(|i| k.emit.plus(corner, k.emit.beside(ahead, i * n))).collect()
-    };
-    Ok([along(row, threads[0], p), along(column, threads[1], q)])
+    for (((thread, n), corner), slot) in threads.into_iter().zip(corner).zip(registers.ahead) {
+        // Sizes are powers of two: the remainder of what may be negative.
+        let ahead = ir.and(ir.sub(thread, corner), ir.int(n - 1));
+        ir.store(k.opaque(ahead), slot);
+    }
+    Ok(())
+}
+
+/// The coordinates of the thread's rows and columns.
+fn coordinates(k: &KernelBuilder<'_>, now: &Now<'_, '_>, sizes: [i64; 2]) -> Result<[Vec<Value>; 2]> {
+    let ir = k.ir;
+    let corner = boxes::corner(k, array_of(now.s, now.c))?;
+    let mut at = [Vec::new(), Vec::new()];
+    for (((n, corner), slot), at) in sizes.into_iter().zip(corner).zip(now.registers.ahead).zip(&mut at) {
+        let ahead = ir.load(ir.i64_type(), slot);
+        at.extend((0..TILE / n).map(|i| k.emit.plus(corner, k.emit.beside(ahead, i * n))));
+    }
+    Ok(at)
 }
 
 /// What the thread has, the same wherever the update is emitted.
-fn registers(k: &mut KernelBuilder<'_>, c: &Carried, [rows, columns]: [usize; 2]) -> Result<Registers> {
+fn registers(k: &mut KernelBuilder<'_>, c: &Carried, sizes: [i64; 2]) -> Result<Registers> {
+    let [rows, columns] = sizes.map(|n| n as usize);
     if let Some(r) = k.storage.boxes.carried.get(&c.number) {
         return Ok(r.clone());
     }
@@ -139,15 +164,23 @@ fn registers(k: &mut KernelBuilder<'_>, c: &Carried, [rows, columns]: [usize; 2]
     for _ in 0..columns {
         last.push(slots(rows.div_ceil(IN_WORD), ir.i64_type(), "last")?);
     }
-    let r = Registers { values, stored, last };
+    let [row, column, home] = slots(3, ir.i64_type(), "ahead")?[..] else {
+        return internal("three slots are not three");
+    };
+    let operands = slots(c.operands.len(), ir.i64_type(), "operand")?;
+    let r = Registers { values, stored, last, ahead: [row, column], home, operands };
     k.storage.boxes.carried.insert(c.number, r.clone());
     Ok(r)
 }
 
 /// The address of an element at home.
 fn home(k: &KernelBuilder<'_>, now: &Now<'_, '_>, row: usize, column: usize) -> Result<Value> {
-    let array = now.s.accesses[now.c.write].array;
-    boxes::at_home(k, array, &[now.at[0][row], now.at[1][column]])
+    let at = |row: usize, column: usize| [now.at[0][row], now.at[1][column]];
+    let Some(further) = boxes::further(k, array_of(now.s, now.c), &at(0, 0), &at(row, column)) else {
+        return internal("a home with rows of several lengths");
+    };
+    let first = k.ir.load(k.ir.i64_type(), now.registers.home);
+    Ok(k.ir.byte_offset(boxes::shared(k)?, k.ir.add(first, k.ir.int(further))))
 }
 
 /// In the first step: elements, and when they are stored.
@@ -155,6 +188,17 @@ fn load(k: &mut KernelBuilder<'_>, now: &Now<'_, '_>) -> Result<()> {
     let ir = k.ir;
     let array = k.scop.array(now.s.accesses[now.c.write].array);
     let ty = llvm_elem(ir, array.elem);
+    let subscript = |d: usize| Ok(now.at[d][0]);
+    let (statement, access, dims) = (now.c.statement, now.c.write, array.dims());
+    let element = Element { statement, access, array: array_of(now.s, now.c), dims, subscript: &subscript };
+    ir.store(boxes::offset_in_box(k, &element)?, now.registers.home);
+    for (o, slot) in now.c.operands.iter().zip(&now.registers.operands) {
+        let subscripts = subscripts(k, now, o, 0, now.time)?;
+        let (access, array) = (o.access, now.s.accesses[o.access].array);
+        let (subscript, dims) = (|d: usize| Ok(subscripts[d]), subscripts.len());
+        let element = Element { statement, access, array, dims, subscript: &subscript };
+        ir.store(boxes::offset_in_box(k, &element)?, *slot);
+    }
     let by_element = isl::Map::read(now.c.points.context(), "{ [a, b, t] -> [[a, b] -> [t]] }")?;
     let times = now.c.points.clone().apply(by_element)?.unwrap()?;
     let homes = k.kernel().task().map_or(&[][..], |t| &t.homes);
@@ -204,8 +248,10 @@ fn shift_of(row: usize) -> i64 {
 fn compute(k: &mut KernelBuilder<'_>, now: &Now<'_, '_>) -> Result<()> {
     let ir = k.ir;
     let ty = llvm_elem(ir, k.scop.array(now.s.accesses[now.c.write].array).elem);
-    let operands =
-        now.c.operands.iter().map(|o| operand(k, now, o)).collect::<Result<Vec<_>>>()?;
+    let mut operands = Vec::new();
+    for slot in now.c.operands.iter().zip(now.registers.operands.clone()) {
+        operands.push(operand(k, now, slot)?);
+    }
     let inverse = isl::PwMultiAff::from_map(now.c.place.clone().reverse()?)?;
     let mut iterators = Vec::new();
     for d in 0..now.c.place.dim(isl::DimType::In)? as i32 {
@@ -241,43 +287,45 @@ fn compute(k: &mut KernelBuilder<'_>, now: &Now<'_, '_>) -> Result<()> {
     Ok(())
 }
 
-/// What an operand is for the thread's rows, its columns, or all of its elements.
-fn operand(k: &mut KernelBuilder<'_>, now: &Now<'_, '_>, o: &Operand) -> Result<Vec<Value>> {
+/// The element of an operand for row or column `n` of the thread.
+fn subscripts(
+    k: &KernelBuilder<'_>,
+    now: &Now<'_, '_>,
+    o: &Operand,
+    n: usize,
+    time: Value,
+) -> Result<Vec<Value>> {
+    let f = isl::PwMultiAff::from_map(o.element.clone())?;
+    let mut emit = now.emit.clone();
+    let names = o.along.map(|d| now.at[d][n]).into_iter().chain([time]);
+    for (d, v) in names.enumerate() {
+        emit.names.insert(iterator_name(d as u32), v);
+    }
+    let dims = k.scop.array(now.s.accesses[o.access].array).dims() as i32;
+    (0..dims).map(|d| emit.emit_int(&pw_aff_expr(&parameterize(&f.at(d)?)?, None)?)).collect()
+}
+
+/// What an operand is for the thread's rows, its columns, or all of its elements. Its first element is behind
+/// that of the time before by a number.
+fn operand(k: &mut KernelBuilder<'_>, now: &Now<'_, '_>, (o, slot): (&Operand, Value)) -> Result<Vec<Value>> {
     let ir = k.ir;
     let id = now.s.accesses[o.access].array;
     let array = k.scop.array(id);
-    let f = isl::PwMultiAff::from_map(o.element.clone())?;
-    let mut subscripts = Vec::new();
-    for d in 0..array.dims() as i32 {
-        subscripts.push(pw_aff_expr(&parameterize(&f.at(d)?)?, None)?);
-    }
-    let coordinates: Vec<_> = match o.along {
-        Some(d) => now.at[d].iter().map(|v| Some(*v)).collect(),
-        None => vec![None],
+    let further = |from: &[Value], to: &[Value]| match boxes::further(k, id, from, to) {
+        Some(number) => Ok(number),
+        None => internal("an operand of a carried update that is not an element's by numbers"),
     };
-    let (mut out, mut first) = (Vec::new(), None::<(Value, Vec<Value>)>);
-    for v in coordinates {
-        let mut emit = now.emit.clone();
-        for (d, v) in v.into_iter().chain([now.time]).enumerate() {
-            emit.names.insert(iterator_name(d as u32), v);
-        }
-        let subscript = |d: usize| emit.emit_int(&subscripts[d]);
-        let (statement, access, dims) = (now.c.statement, o.access, array.dims());
-        let element = Element { statement, access, array: id, dims, subscript: &subscript };
-        let all = element.subscripts()?;
-        // All of them are in one box.
-        let near = first.as_ref().and_then(|(from, of)| boxes::beside(k, id, (*from, of), &all));
-        let from = match near {
-            Some(from) => from,
-            None => match boxes::address(k, &element)? {
-                Some(from) => from,
-                None => return internal("an operand of a carried update that is in no box"),
-            },
-        };
-        first.get_or_insert((from, all));
+    let first = ir.load(ir.i64_type(), slot);
+    let of_first = subscripts(k, now, o, 0, now.time)?;
+    let mut out = Vec::new();
+    for n in 0..o.along.map_or(1, |d| now.at[d].len()) {
+        let offset = ir.add(first, ir.int(further(&of_first, &subscripts(k, now, o, n, now.time)?)?));
+        let from = ir.byte_offset(boxes::shared(k)?, offset);
         ir.note_spare(&what(now.s), &array.display);
         out.push(ir.load_aligned(llvm_elem(ir, array.elem), from, array.elem.bytes()));
     }
+    let next = subscripts(k, now, o, 0, now.emit.beside(now.time, 1))?;
+    ir.store(ir.add(first, ir.int(further(&of_first, &next)?)), slot);
     Ok(out)
 }
 

@@ -3,7 +3,7 @@
 //! Let an instance's *series* be those of the same block, step of the task and place as its own. With `σ` the
 //! step of an instance:
 //! 1. Each instance is known by its element and the time, which is a coordinate of `σ`; an element's instances
-//!    of a series are at all of the series' times up to its last one, which are few.
+//!    of a series are at all of the series' times up to its last one, which are few, and without holes.
 //! 2. Whatever else of the series touches the element comes, by `σ`, behind its last instance. So a thread may
 //!    load it in the first step and store it in the last one: no one sees what memory has meanwhile.
 //! 3. What an instance reads beside its element is known by the time and one coordinate; for all coordinates
@@ -141,7 +141,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Times are those of points, few, and all up to an element's last one.
+    /// Times are those of points, few, without holes, and all up to an element's last one.
     fn times(&mut self, of: &Series<'_>, blocks: &isl::Set) -> Result<()> {
         let (ctx, name) = (&self.scop.ctx, &of.c.tuple().to_string());
         let points = isl::UnionSet::from_set(of.points.clone().intersect_params(blocks.clone())?)?;
@@ -151,6 +151,9 @@ impl Checker<'_> {
         self.differ(Rule::Carried, name, &of_points, &times)?;
         let far = times.clone().apply(read(&format!("{{ [t] -> [u] : u >= t + {MOST_TIMES} }}"))?)?;
         self.report_set(Rule::Carried, name, far.intersect(times.clone())?)?;
+        if !super::task::whole(&of.times.clone().intersect_params(blocks.clone())?, 0)? {
+            self.report_set(Rule::Carried, name, times.clone())?;
+        }
         let any = times.apply(read("{ [u] -> [a, b, u] }")?)?;
         let earlier = points.clone().apply(read("{ [a, b, t] -> [a, b, u] : u < t }")?)?;
         self.report_set(Rule::Carried, name, earlier.intersect(any)?.subtract(points)?)

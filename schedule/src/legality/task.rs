@@ -449,7 +449,7 @@ fn mentions(set: &isl::UnionSet, param: &str) -> Result<bool> {
 }
 
 /// Whether the values of a coordinate have no holes: no value comes behind one that is missing after another.
-fn whole(set: &isl::Set, d: u32) -> Result<bool> {
+pub(super) fn whole(set: &isl::Set, d: u32) -> Result<bool> {
     let n = set.dim(isl::DimType::Set)?;
     let values = set.clone().project_out(isl::DimType::Set, d + 1, n - d - 1)?;
     let values = values.project_out(isl::DimType::Set, 0, d)?.coalesce()?;

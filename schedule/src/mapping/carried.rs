@@ -7,7 +7,7 @@ use super::graph::Tasks;
 use super::leaf::{At, Leaf};
 use super::task::{Kernel, Written, is_leaf};
 use crate::strategy::TILE;
-use crate::task::{Carried, MOST_TIMES, Operand, TaskMemory, TileBox};
+use crate::task::{Carried, MOST_TIMES, Operand, TaskMemory, TileBox, whole};
 use crate::tree::member_map;
 use crate::{Result, budgeted, is_quota};
 use pollyrs_isl as isl;
@@ -92,7 +92,7 @@ impl Tasks<'_> {
         }
         let points = isl::Set::from_union_set(all)?;
         let times = points.clone().project_out(isl::DimType::Set, 0, 2)?.coalesce()?;
-        if !few(&times)? || !from_the_first(&points, &times)? {
+        if !few(&times)? || !whole(&times, 0)? || !from_the_first(&points, &times)? {
             return Ok(None);
         }
         let (mut reads, mut operands) = (Vec::new(), Vec::new());
