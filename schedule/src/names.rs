@@ -226,7 +226,9 @@ mod tests {
             assert_eq!(Param::of(&p.to_string()), Some(p));
         }
         let plain = [Tuple::Barrier, Tuple::Wait, Tuple::Enter, Tuple::Fill];
-        for t in plain.into_iter().chain([Tuple::Update(0), Tuple::Carried(1), Tuple::Copy(11), Tuple::Window(3)]) {
+        for t in
+            plain.into_iter().chain([Tuple::Update(0), Tuple::Carried(1), Tuple::Copy(11), Tuple::Window(3)])
+        {
             assert_eq!(Tuple::of(&t.to_string()), Some(t));
             assert!(!is_statement(&t.to_string()));
         }

@@ -5,7 +5,7 @@
 //! is a constant.
 
 /// Every bug, and what it breaks.
-pub const BUGS: [(&str, &str); 52] = [
+pub const BUGS: [(&str, &str); 53] = [
     ("no-anti", "dependences: no anti dependences"),
     ("no-flow", "dependences: no flow dependences"),
     ("coincident", "scheduler: every member of a band is coincident"),
@@ -45,6 +45,7 @@ pub const BUGS: [(&str, &str); 52] = [
     ("graph-wait", "graphs: a task does not wait for some that it reads from"),
     ("graph-signal", "graphs: a task signals when it begins"),
     ("home-copy", "graphs: a row of a task's tile does not come to shared memory"),
+    ("carried-last", "graphs: an element that stays in registers is stored a step before its last one"),
     ("update-barrier", "graphs: operands of an update are overwritten while others read them"),
     ("counter-barrier", "counters: a block adds its counters up without waiting for all of its threads"),
     ("team-rest", "teams: an iteration behind the last one is computed"),

@@ -192,9 +192,11 @@ fn one_by_one(schedule: &isl::Schedule) -> Result<isl::Schedule> {
     fn plain(tree: Tree) -> Tree {
         match tree {
             Tree::Leaf => Tree::Leaf,
-            Tree::Mark(name, child) if matches!(Mark::of(&name), Some(Mark::Update(_) | Mark::Carried(_))) => {
+            Tree::Mark(name, child)
+                if matches!(Mark::of(&name), Some(Mark::Update(_) | Mark::Carried(_))) =>
+            {
                 plain(*child)
-            },
+            }
             Tree::Mark(name, child) => Tree::Mark(name, Box::new(plain(*child))),
             Tree::Band(b) => {
                 let child = Box::new(plain((*b.child).clone()));

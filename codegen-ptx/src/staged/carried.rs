@@ -28,8 +28,8 @@ use std::collections::BTreeMap;
 /// Elements along each coordinate of a tile.
 const TILE: i64 = 64;
 
-/// Times of elements in a word, a byte each.
-const IN_WORD: usize = 8;
+/// Times of elements in a word of 32 bits, a byte each.
+const IN_WORD: usize = 4;
 /// The byte of an element that is never stored.
 const NEVER: i64 = 0xff;
 const _: () = assert!(MOST_TIMES < NEVER);
@@ -162,7 +162,7 @@ fn registers(k: &mut KernelBuilder<'_>, c: &Carried, sizes: [i64; 2]) -> Result<
     let stored = slots(columns, ir.i64_type(), "stored")?;
     let mut last = Vec::new();
     for _ in 0..columns {
-        last.push(slots(rows.div_ceil(IN_WORD), ir.i64_type(), "last")?);
+        last.push(slots(rows.div_ceil(IN_WORD), ir.int_type(32), "last")?);
     }
     let [row, column, home] = slots(3, ir.i64_type(), "ahead")?[..] else {
         return internal("three slots are not three");
@@ -233,7 +233,7 @@ fn load(k: &mut KernelBuilder<'_>, now: &Now<'_, '_>) -> Result<()> {
         }
         ir.store(bits, *stored);
         for (word, slot) in words.into_iter().zip(&now.registers.last[column]) {
-            ir.store(word, *slot);
+            ir.store(ir.trunc(word, ir.int_type(32)), *slot);
         }
     }
     Ok(())
@@ -335,15 +335,16 @@ fn store(k: &mut KernelBuilder<'_>, now: &Now<'_, '_>) -> Result<()> {
     let array = k.scop.array(now.s.accesses[now.c.write].array);
     let ty = llvm_elem(ir, array.elem);
     let at = ir.sub(now.time, now.first);
+    let short = ir.trunc(at, ir.int_type(32));
     for (column, stored) in now.registers.stored.iter().enumerate() {
         let bits = ir.load(ir.i64_type(), *stored);
         let any = ir.and(ir.lshr(bits, at), ir.int(1));
         let after = k.unless(ir.icmp(LLVMIntEQ, any, ir.int(0)));
-        let words: Vec<_> =
-            now.registers.last[column].iter().map(|w| ir.load(ir.i64_type(), *w)).collect();
+        let words: Vec<_> = now.registers.last[column].iter().map(|w| ir.load(ir.int_type(32), *w)).collect();
         for (row, values) in now.registers.values.iter().enumerate() {
-            let byte = ir.and(ir.lshr(words[row / IN_WORD], ir.int(shift_of(row))), ir.int(NEVER));
-            let next = k.unless(ir.icmp(LLVMIntNE, byte, at));
+            let number = |n: i64| ir.trunc(ir.int(n), ir.int_type(32));
+            let byte = ir.and(ir.lshr(words[row / IN_WORD], number(shift_of(row))), number(NEVER));
+            let next = k.unless(ir.icmp(LLVMIntNE, byte, short));
             let to = home(k, now, row, column)?;
             let v = ir.load(ty, values[column]);
             ir.note(&what(now.s), &array.display);

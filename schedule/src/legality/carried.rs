@@ -67,13 +67,17 @@ impl Checker<'_> {
         let of = Series { k, c, statement, instances: instances.clone(), place, points, times };
 
         // 1.
-        if c.place.dim(isl::DimType::Out)? != 3 || !of.place.is_injective()? || !of.place.is_single_valued()? {
+        if c.place.dim(isl::DimType::Out)? != 3
+            || !of.place.is_injective()?
+            || !of.place.is_single_valued()?
+        {
             self.report_set(Rule::Carried, name, instances.clone())?;
         }
         self.report_set(Rule::Carried, name, instances.clone().subtract(of.place.clone().domain()?)?)?;
         self.elements(&of)?;
         let at = isl::UnionSet::read(ctx, &format!("[{Step}] -> {{ [k] : k = {Step} }}"))?;
-        let now = self.first_of_steps(k)?.intersect_domain(instances.clone())?.intersect_range(at)?.domain()?;
+        let now =
+            self.first_of_steps(k)?.intersect_domain(instances.clone())?.intersect_range(at)?.domain()?;
         let all = mine.clone().intersect(now)?.apply(of.place.clone())?;
         let points = isl::UnionSet::from_set(of.points.clone().intersect_params(blocks.clone())?)?;
         self.differ(Rule::Carried, name, &all, &points)?;
@@ -178,7 +182,8 @@ impl Checker<'_> {
         }
         // In a series.
         let first: Vec<_> = c.iter().take(2).cloned().collect();
-        let project = isl::UnionMap::read(ctx, &format!("{{ [{}] -> [{}] }}", c.join(", "), first.join(", ")))?;
+        let project =
+            isl::UnionMap::read(ctx, &format!("{{ [{}] -> [{}] }}", c.join(", "), first.join(", ")))?;
         let series = of.k.tile_map.clone().flat_range_product(steps.clone().apply_range(project)?)?;
         let of_own = series.clone().intersect_domain(of.instances.clone())?;
         let same = series.apply_range(of_own.reverse()?)?;
@@ -202,12 +207,16 @@ impl Checker<'_> {
             None => "{ [a, b, t] -> [t] }",
         };
         let element = isl::UnionMap::from_map(o.element.clone())?;
-        let found = of.place.clone().apply_range(isl::UnionMap::read(ctx, by)?)?.apply_range(element.clone())?;
+        let found =
+            of.place.clone().apply_range(isl::UnionMap::read(ctx, by)?)?.apply_range(element.clone())?;
         let read = of.touches(a)?.intersect_domain(of.instances.clone())?;
         self.report_map(Rule::Carried, name, read.subtract(found)?)?;
         // One piece, everywhere.
         let pieces = isl::PwMultiAff::from_map(o.element.clone())?.n_piece()?;
-        if pieces != 1 || !o.element.is_single_valued()? || !o.element.clone().domain()?.plain_is_universe()? {
+        if pieces != 1
+            || !o.element.is_single_valued()?
+            || !o.element.clone().domain()?.plain_is_universe()?
+        {
             self.report_map(Rule::Carried, name, element.clone())?;
         }
         let Some(home) = task.homes.iter().find(|h| h.at.array == write.array) else { return Ok(()) };

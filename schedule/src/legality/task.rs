@@ -214,7 +214,13 @@ impl Checker<'_> {
         Ok(())
     }
 
-    pub(super) fn differ(&mut self, rule: Rule, at: &str, a: &isl::UnionSet, b: &isl::UnionSet) -> Result<()> {
+    pub(super) fn differ(
+        &mut self,
+        rule: Rule,
+        at: &str,
+        a: &isl::UnionSet,
+        b: &isl::UnionSet,
+    ) -> Result<()> {
         self.report_set(rule, at, a.clone().subtract(b.clone())?)?;
         self.report_set(rule, at, b.clone().subtract(a.clone())?)
     }

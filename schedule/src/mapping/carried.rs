@@ -6,6 +6,7 @@
 use super::graph::Tasks;
 use super::leaf::{At, Leaf};
 use super::task::{Kernel, Written, is_leaf};
+use crate::planted::planted;
 use crate::strategy::TILE;
 use crate::task::{Carried, MOST_TIMES, Operand, TaskMemory, TileBox, whole};
 use crate::tree::member_map;
@@ -109,6 +110,12 @@ impl Tasks<'_> {
         if self.touched_meanwhile(k, leaf, &c, &w, &here)? {
             return Ok(None);
         }
+        let points = match planted("carried-last") {
+            true => points.clone().intersect(
+                points.apply(isl::Map::read(&self.scop.ctx, "{ [a, b, t] -> [a, b, t - 1] }")?)?,
+            )?,
+            false => points,
+        };
         let simple =
             |set: isl::Set| -> Result<isl::Set> { Ok(set.gist_params(k.context.clone())?.coalesce()?) };
         Ok(Some(Carried {

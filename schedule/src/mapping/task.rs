@@ -425,14 +425,17 @@ mod tests {
 
     #[test]
     fn tiles_have_homes_stages_and_updates() {
-        // Of the graph: homes, stages, those that are filled at once, updates.
-        for (s, expected) in
-            [(kernel("lu"), [1, 1, 0, 2]), (scop(CHOLESKY), [1, 1, 0, 2]), (kernel("trisolv"), [1, 1, 1, 1])]
-        {
+        // Of the graph: homes, stages, those that are filled at once, updates, carried ones.
+        for (s, expected) in [
+            (kernel("lu"), [1, 1, 0, 2, 2]),
+            (scop(CHOLESKY), [1, 1, 0, 2, 2]),
+            (kernel("trisolv"), [1, 1, 1, 1, 0]),
+        ] {
             let (deps, mapped) = as_graph(&s);
             let task = mapped.kernels.iter().find(|k| k.task().is_some()).unwrap().task().unwrap();
             let early = task.stages.iter().filter(|s| s.early).count();
-            assert_eq!([task.homes.len(), task.stages.len(), early, task.updates.len()], expected);
+            let found = [task.homes.len(), task.stages.len(), early, task.updates.len(), task.carried.len()];
+            assert_eq!(found, expected);
             assert_eq!(check(&s, &deps, &mapped).unwrap(), []);
         }
     }
@@ -448,6 +451,8 @@ mod tests {
         assert!(mapped.kernels[0].task().is_some_and(|t| t.homes.is_empty()));
         assert_eq!(check(&s, &deps, &mapped).unwrap(), []);
     }
+
+    type Change = &'static dyn Fn(&mut MappedKernel);
 
     /// The rules that a mapped factorisation breaks after a change.
     fn spoilt(
@@ -482,7 +487,9 @@ mod tests {
 
     fn without_marks(tree: Tree) -> Tree {
         match tree {
-            Tree::Mark(m, child) if matches!(Mark::of(&m), Some(Mark::Update(_))) => without_marks(*child),
+            Tree::Mark(m, child) if matches!(Mark::of(&m), Some(Mark::Update(_) | Mark::Carried(_))) => {
+                without_marks(*child)
+            }
             Tree::Mark(m, child) => without_marks(*child).marked(&m),
             Tree::Band(b) => {
                 Tree::Band(crate::Band { child: Box::new(without_marks((*b.child).clone())), ..b })
@@ -500,7 +507,6 @@ mod tests {
         let (deps, mapped) = as_graph(&s);
         let all = (&s, &deps, &mapped);
         assert_eq!(spoilt(all, &|_| ()), []);
-        type Change = &'static dyn Fn(&mut MappedKernel);
         let table: [(Rule, Change); 21] = [
             (Rule::Home, &|k| k.task_mut().homes.clear()),
             (Rule::Home, &|k| k.task_mut().homes[0].at.size[0] = 63),
@@ -561,9 +567,80 @@ mod tests {
                 k.task_mut().updates[1].instances = k.domain.clone().intersect(all).unwrap();
             }),
         ];
-        for (n, (rule, change)) in table.into_iter().enumerate() {
+        all_found(all, &table);
+    }
+
+    fn all_found(all: (&Scop, &crate::Dependences, &MappedScop), table: &[(Rule, Change)]) {
+        for (n, (rule, change)) in table.iter().enumerate() {
             let found = spoilt(all, change);
-            assert!(found.contains(&rule), "change {n} breaks {found:?}, not {rule:?}");
+            assert!(found.contains(rule), "change {n} breaks {found:?}, not {rule:?}");
         }
+    }
+
+    #[test]
+    fn what_stays_in_registers_is_proved() {
+        let s = scop(CHOLESKY);
+        let (deps, mapped) = as_graph(&s);
+        fn of(k: &mut MappedKernel) -> &mut crate::Carried {
+            &mut k.task_mut().carried[0]
+        }
+        let table: [(Rule, Change); 16] = [
+            (Rule::Carried, &|k| {
+                let all = of(k).points.clone();
+                of(k).points = all.intersect(set(k, "{ [i, j, t] : j < 64 }")).unwrap();
+            }),
+            (Rule::Carried, &|k| {
+                let all = of(k).times.clone();
+                of(k).times = all.intersect(set(k, "{ [t] : t mod 64 < 63 and t mod 64 > 0 }")).unwrap();
+            }),
+            (Rule::Carried, &|k| of(k).operands[0].along = Some(1 - of(k).operands[0].along.unwrap())),
+            (Rule::Carried, &|k| of(k).operands[0].along = None),
+            (Rule::Carried, &|k| of(k).operands.truncate(1)),
+            // Known where there are instances alone.
+            (Rule::Carried, &|k| {
+                let ctx = k.domain.context().clone();
+                let some = isl::Set::read(&ctx, "{ [p, t] : p >= t }").unwrap();
+                let element = of(k).operands[0].element.clone();
+                of(k).operands[0].element = element.intersect_domain(some).unwrap();
+            }),
+            (Rule::Carried, &|k| of(k).reads.clear()),
+            (Rule::Carried, &|k| of(k).time = 3),
+            (Rule::Carried, &|k| of(k).time = 9),
+            (Rule::Carried, &|k| of(k).place = of(k).place.clone().intersect_params(none(k)).unwrap()),
+            (Rule::Carried, &|k| k.task_mut().stages.clear()),
+            // An element is stored by a thread that is none of those that computed it.
+            (Rule::Carried, &|k| scheduled(k, "{ _carried0[a, b, c, d] : c mod 64 = 5 }", None)),
+            (Rule::Carried, &|k| {
+                let ctx = k.domain.context().clone();
+                let steps = k.steps().unwrap().clone();
+                let own = isl::UnionSet::read(&ctx, "{ _carried0[a, b, c, d] }").unwrap();
+                let late = "{ _carried0[a, b, c, d] -> [a, b, c + 1, d] }";
+                let late = isl::UnionMap::read(&ctx, late).unwrap();
+                k.steps_mut().order = steps.subtract_domain(own).unwrap().union(late).unwrap();
+            }),
+            // What divides a column reads it a step before its last update.
+            (Rule::Carried, &|k| {
+                let ctx = k.domain.context().clone();
+                let steps = k.steps().unwrap().clone();
+                let own = isl::UnionSet::read(&ctx, "{ S1[i, j] }").unwrap();
+                let early = isl::UnionMap::read(&ctx, "{ [a, b, c, d] -> [a, b, c - 1, d] }").unwrap();
+                let moved = steps.clone().intersect_domain(own.clone()).unwrap().apply_range(early).unwrap();
+                k.steps_mut().order = steps.subtract_domain(own).unwrap().union(moved).unwrap();
+            }),
+            (Rule::Update, &|k| {
+                let root = ScheduleTree::from_isl(&k.schedule).unwrap().root;
+                let tree = ScheduleTree { domain: k.schedule.domain().unwrap(), root: without_marks(root) };
+                k.schedule = tree.to_isl().unwrap();
+            }),
+            (Rule::Carried, &|k| {
+                let all = isl::UnionSet::read(k.domain.context(), "{ S0[i, j, k] }").unwrap();
+                of(k).instances = k.domain.clone().intersect(all).unwrap();
+            }),
+        ];
+        all_found((&s, &deps, &mapped), &table);
+    }
+
+    fn none(k: &MappedKernel) -> isl::Set {
+        isl::Set::read(k.domain.context(), "{ : false }").unwrap()
     }
 }
