@@ -118,8 +118,7 @@ pub struct Carried {
     pub time: usize,
     /// `[params, _h*, _b*, _k] -> { [s, t] }`: with an instance, those at all earlier times.
     pub points: isl::Set,
-    /// `[params, _h*, _b*, _k] -> { [t] }`: the times of them, of which there are at most [`MOST_TIMES`], without
-    /// holes.
+    /// `[params, _h*, _b*, _k] -> { [t] }`: the times of them, at most [`MOST_TIMES`], without holes.
     pub times: isl::Set,
 }
 

@@ -17,6 +17,7 @@ use crate::ir::llvm::*;
 use crate::ir::types::llvm_elem;
 use crate::kernel::storage::Element;
 use crate::staged::boxes;
+use crate::staged::registers::{IN_WORD, Registers};
 use crate::staged::state::KernelBuilder;
 use crate::statement::emit::{emit_stored, what};
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntNE, LLVMIntSLE};
@@ -28,28 +29,9 @@ use std::collections::BTreeMap;
 /// Elements along each coordinate of a tile.
 const TILE: i64 = 64;
 
-/// Times of elements in a word of 32 bits, a byte each.
-const IN_WORD: usize = 4;
 /// The byte of an element that is never stored.
 const NEVER: i64 = 0xff;
 const _: () = assert!(MOST_TIMES < NEVER);
-
-/// What a thread has of a carried update, between its steps.
-#[derive(Clone)]
-pub(crate) struct Registers {
-    /// The values of elements, by row and column of the thread.
-    values: Vec<Vec<Value>>,
-    /// By column: a bit for each time at which one of its elements is stored, from the first one on.
-    stored: Vec<Value>,
-    /// By column: the time at which each of its elements is stored, likewise, in words of [`IN_WORD`] rows.
-    last: Vec<Vec<Value>>,
-    /// How many rows and columns the thread's first ones are from the tile's corner.
-    ahead: [Value; 2],
-    /// Where the first element is at home, in bytes of shared memory, and where the first ones of operands are
-    /// at the time that comes next.
-    home: Value,
-    operands: Vec<Value>,
-}
 
 /// A step.
 struct Now<'a, 'e> {

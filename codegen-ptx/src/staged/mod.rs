@@ -9,6 +9,7 @@ pub(crate) mod element;
 pub(crate) mod groups;
 pub(crate) mod prefetch;
 pub(crate) mod promotion;
+pub(crate) mod registers;
 pub(crate) mod state;
 pub(crate) mod storage;
 pub(crate) mod stores;

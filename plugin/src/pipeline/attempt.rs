@@ -279,7 +279,8 @@ impl Attempts<'_> {
             Err(ScheduleError::Budget(_)) if has_tiles(mapped) => Err(Setback::NoProof { wrong: false }),
             Err(e) => Err(self.refused(e)),
             Ok(violations) => match violations.first() {
-                Some(_) if has_steps(mapped) && !self.options.targets.checked => {
+                Some(v) if has_steps(mapped) && !self.options.targets.checked => {
+                    schedule::planted::refused("carried-last", &v.to_string());
                     Err(Setback::NoProof { wrong: true })
                 }
                 Some(v) if !schedule::planted::unproved() => Err(unproved("mapping", &v.to_string()).into()),

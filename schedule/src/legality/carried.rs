@@ -2,13 +2,13 @@
 //!
 //! Let an instance's *series* be those of the same block, step of the task and place as its own. With `σ` the
 //! step of an instance:
-//! 1. Each instance is known by its element and the time, which is a coordinate of `σ`; an element's instances
-//!    of a series are at all of the series' times up to its last one, which are few, and without holes.
-//! 2. Whatever else of the series touches the element comes, by `σ`, behind its last instance. So a thread may
-//!    load it in the first step and store it in the last one: no one sees what memory has meanwhile.
-//! 3. What an instance reads beside its element is known by the time and one coordinate; for all coordinates
-//!    of the tile and all times of the series that is in a box, the home of its array, or else the stage: code
-//!    may load for instances that there are not.
+//! 1. Each instance is known by its element and the time, which is a coordinate of `σ`. Times of a series are
+//!    few and without holes, and an element has instances at all of them up to its last one.
+//! 2. Whatever else of the series touches the element comes, by `σ`, behind its last instance. So a thread
+//!    may load it in the first step and store it in the last: no one sees what memory has meanwhile.
+//! 3. What an instance reads beside its element is known by the time and one coordinate. For all coordinates
+//!    of the tile and all times of the series that is in a box, the home of its array, or else the stage:
+//!    code may load for instances that there are not.
 //! 4. `_carried0[c]` is in all threads of a block wherever an instance has the step `c`. What is beneath the
 //!    mark are the instances.
 //!

@@ -338,13 +338,8 @@ pub(super) fn kernel(
         context: &blocks.context,
         threads: lanes.sizes.iter().product(),
     };
-    let (mut memory, updates) = match site.graph {
-        true => tasks.memory(&of_blocks)?,
-        false => Default::default(),
-    };
-    let carried;
-    (memory.carried, carried) = match site.graph {
-        true => tasks.carried(&of_blocks, &memory, &updates, &options.bulk)?,
+    let (memory, updates, carried) = match site.graph {
+        true => tasks.kept(&of_blocks, &options.bulk)?,
         false => Default::default(),
     };
 

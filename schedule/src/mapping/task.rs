@@ -264,7 +264,7 @@ impl Tasks<'_> {
         Ok(all.coalesce()?)
     }
 
-    /// The only write of a leaf with one statement, and where its element and its time say which instance it is.
+    /// The only write of a leaf with one statement, where its element and its time say which instance it is.
     pub(super) fn written<'a>(
         &'a self,
         homes: &'a [Home],
