@@ -9,7 +9,8 @@
 //! subscripts. Neither is a size; each is a number that does not change, with a name of its own.
 //!
 //! `A[(c * h + y) * w + p]` with `p < h * w` walks through planes as if they were rows: the product in the
-//! bound is the size of a plane.
+//! bound is the size of a plane. So are rows of `(n - 1) * e + 1` elements, as of a grid whose cells are
+//! divided by `e`: `n * e` is `p + e` where `p = (n - 1) * e` bounds the loops.
 //!
 //! `A[off + i * ld + j]` is a part of a matrix that begins anywhere: at row `off / ld` and column `off % ld`,
 //! each a parameter.
@@ -123,8 +124,9 @@ impl Builder<'_> {
         Ok(any)
     }
 
-    /// Replaces products of parameters by a parameter that is the product, where one bounds loops. Whether
-    /// there were any.
+    /// Replaces products of parameters by a parameter that is the product, or by one that is a sum with it
+    /// (`(n - 1) * e` for `n * e`, as rows of `(n - 1) * e + 1` elements have it), where that bounds loops.
+    /// Whether there were any.
     pub fn flat_products(&mut self, offsets: &mut [Polynomial], raws: &[Raw]) -> Result<bool, Stop> {
         let mut bounds = BTreeSet::new();
         for r in raws {
@@ -132,43 +134,67 @@ impl Builder<'_> {
         }
         let mut any = false;
         for p in bounds {
-            let Some((factors, wraps)) = self.factors(p) else { continue };
-            let product = Monomial::product(factors);
+            let Some((value, narrow)) = self.expanded(p) else { continue };
+            let Some((product, sign)) = value.leading().filter(|(m, c)| m.degree() > 1 && c.abs() == 1)
+            else {
+                continue;
+            };
             if !offsets.iter().any(|o| o.terms().any(|(m, _)| m.div(&product).is_some())) {
                 continue;
             }
-            let bits = self.params[p].bits;
-            if wraps && bits < 64 {
+            if let Some(bits) = narrow {
                 let (place, half) = (self.given.before_region(None)?, 1i64 << (bits - 1));
                 let note = format!("{} does not overflow", self.params[p].display);
-                let value = Polynomial::term(product.clone(), 1);
                 self.assume_range(AssumptionKind::NoWrap, &value, (-half, half - 1), &place, &[], &note)?;
             }
+            // What stands for the product.
+            let rest = &value - &Polynomial::term(product.clone(), sign);
+            let instead = (&Polynomial::param(p) - &rest).scale(sign);
+            let rounds = offsets.iter().map(Polynomial::degree).max().unwrap_or(0);
             for o in offsets.iter_mut() {
-                let mut whole = Polynomial::zero();
-                for (m, c) in o.terms() {
-                    whole = match m.div(&product) {
-                        Some(rest) => &whole + &(&Polynomial::term(rest, c) * &Polynomial::param(p)),
-                        None => &whole + &Polynomial::term(m.clone(), c),
-                    };
+                // (Powers of the product, one after the other.)
+                for _ in 0..rounds {
+                    let mut whole = Polynomial::zero();
+                    for (m, c) in o.terms() {
+                        whole = match m.div(&product) {
+                            Some(rest) => &whole + &(&Polynomial::term(rest, c) * &instead),
+                            None => &whole + &Polynomial::term(m.clone(), c),
+                        };
+                    }
+                    *o = whole;
                 }
-                *o = whole;
             }
             any = true;
         }
         Ok(any)
     }
 
-    /// The parameters of which parameter `p` is the product, and whether that may have wrapped.
-    fn factors(&self, p: usize) -> Option<(Vec<Symbol>, bool)> {
+    /// Parameter `p`, which is a product of sums of others, in these; and its bits if it may have wrapped
+    /// and is extended then.
+    fn expanded(&self, p: usize) -> Option<(Polynomial, Option<u32>)> {
         let e = match &self.params[p].scev.kind {
             ScevKind::SignExtend(x) => x,
             _ => &self.params[p].scev,
         };
         let ScevKind::Mul(operands) = &e.kind else { return None };
-        let known = |o: &ScevExpr| self.params.iter().position(|q| q.scev.handle == o.handle);
-        let all: Option<Vec<usize>> = operands.iter().map(known).collect();
-        Some((all?.into_iter().map(Symbol::Param).collect(), !e.nsw))
+        let (mut product, mut wraps) = (Polynomial::constant(1), !e.nsw);
+        for o in operands {
+            let terms = match &o.kind {
+                ScevKind::Add(terms) => &terms[..],
+                _ => std::slice::from_ref(o),
+            };
+            wraps |= terms.len() > 1 && !o.nsw;
+            let mut sum = Polynomial::zero();
+            for t in terms {
+                sum = &sum
+                    + &match t.kind {
+                        ScevKind::Constant(c) => Polynomial::constant(c),
+                        _ => Polynomial::param(self.params.iter().position(|q| q.scev.handle == t.handle)?),
+                    };
+            }
+            product = &product * &sum;
+        }
+        Some((product, (wraps && e.bits < 64).then_some(e.bits)))
     }
 
     /// Replaces parameters that all subscripts of `shape` are shifted by, and which nothing bounds, by a row
