@@ -4,6 +4,8 @@
 // again, and is a statement of its own. The program does the same as before: what is chosen without the
 // condition leaves what is updated as it is, a NaN as well. (`updates.cpp` has updates whose values can be
 // computed ahead.)
+//   if (wall[i]) { out[i] = in[i + 1]; } else { out[i] = x; sum += x; }
+// A sum in order is parted as well where the loop stores something: all else may run in parallel then.
 
 #include "shim.h"
 
@@ -14,6 +16,7 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Support/CBindingWrapping.h"
+#include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
 using pollyrs::Session;
@@ -31,6 +34,10 @@ class Masked {
   FCmpInst *Compare = nullptr;
   // Leaves what is updated as it is.
   Constant *Neutral = nullptr;
+  // Of a sum in order: the operation, `Update` itself or what that rounds, and what it takes, `Old` or that
+  // in more bits.
+  Instruction *Operation = nullptr;
+  Value *Kept = nullptr;
 
   // Whether flags that exclude NaNs and infinities hold where nothing is updated, too: what is updated begins
   // with another number, and updates keep it one.
@@ -53,6 +60,68 @@ class Masked {
     By = Op.getOperand(Op.getOperand(0) == Old ? 1 : 0);
     Neutral = ConstantExpr::getBinOpIdentity(Op.getOpcode(), Op.getType());
     return Neutral != nullptr;
+  }
+
+  // Whether a number is no signalling NaN, which an addition that leaves all others as they are would quiet.
+  static bool isQuiet(Value *Number) {
+    constexpr unsigned MaxNumbers = 16;
+    SmallSetVector<Value *, MaxNumbers> Work;
+    Work.insert(Number);
+    for (unsigned K = 0; K < Work.size(); ++K) {
+      if (K == MaxNumbers)
+        return false;
+      if (auto *C = dyn_cast<ConstantFP>(Work[K])) {
+        if (C->getValueAPF().isSignaling())
+          return false;
+      } else if (auto *P = dyn_cast<PHINode>(Work[K])) {
+        Work.insert_range(P->incoming_values());
+      } else if (auto *I = dyn_cast<Instruction>(Work[K]); !I || !(isa<BinaryOperator, FPTruncInst, FPExtInst, SIToFPInst, UIToFPInst>(I) || isFused(I))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  static bool isFused(const Instruction *I) {
+    auto *Call = dyn_cast<IntrinsicInst>(I);
+    return Call && (Call->getIntrinsicID() == Intrinsic::fma || Call->getIntrinsicID() == Intrinsic::fmuladd);
+  }
+
+  bool storesSomething() const {
+    return any_of(L.blocks(), [](const BasicBlock *BB) { return any_of(*BB, [](const Instruction &I) { return isa<StoreInst>(I); }); });
+  }
+
+  // `old + x`, `old - x`, `old * x` or `old + x * y` in the order of the program, maybe in more bits than
+  // `old` has.
+  bool isInOrder(Instruction &I) {
+    auto *Narrow = dyn_cast<FPTruncInst>(&I);
+    Operation = Narrow ? dyn_cast<Instruction>(Narrow->getOperand(0)) : &I;
+    if (!Operation || (Narrow && !Operation->hasOneUse()) || !I.getType()->isFloatingPointTy())
+      return false;
+    Kept = Old;
+    if (Narrow)
+      for (Value *O : Operation->operands())
+        if (auto *Wide = dyn_cast<FPExtInst>(O); Wide && Wide->getOperand(0) == Old)
+          Kept = Wide;
+    Function &F = *PHI.getFunction();
+    if (count(Operation->operands(), Kept) != 1 || (Narrow && Kept == Old) || F.getDenormalMode(PHI.getType()->getFltSemantics()) != DenormalMode::getIEEE())
+      return false;
+    Type *Ty = Operation->getType();
+    if (isFused(Operation)) {
+      if (Operation->getOperand(2) != Kept)
+        return false;
+      By = Operation->getOperand(0);
+      Neutral = ConstantFP::get(Ty, -0.0);
+    } else {
+      auto *Op = dyn_cast<BinaryOperator>(Operation);
+      bool First = Op && Op->getOperand(0) == Kept;
+      bool Known = Op && (Op->getOpcode() == Instruction::FAdd || Op->getOpcode() == Instruction::FMul || (Op->getOpcode() == Instruction::FSub && First));
+      if (!Known)
+        return false;
+      By = Op->getOperand(First ? 1 : 0);
+      Neutral = ConstantExpr::getBinOpIdentity(Op->getOpcode(), Ty, /*AllowRHSConstant=*/First);
+    }
+    return Neutral && isQuiet(Old) && storesSomething();
   }
 
   bool isExtreme(IntrinsicInst &Call) {
@@ -102,8 +171,10 @@ class Masked {
   }
 
   bool isUpdate(Instruction &I) {
-    if (auto *Op = dyn_cast<BinaryOperator>(&I))
-      return isSum(*Op);
+    if (auto *Op = dyn_cast<BinaryOperator>(&I); Op && isSum(*Op))
+      return true;
+    if (isa<BinaryOperator, FPTruncInst>(I) || isFused(&I))
+      return isInOrder(I);
     if (auto *Call = dyn_cast<IntrinsicInst>(&I))
       return isExtreme(*Call);
     auto *Select = dyn_cast<SelectInst>(&I);
@@ -172,10 +243,39 @@ class Masked {
   }
 
   PHINode *chosen(PHINode &Of, Value *Kept, Value *Taken, Constant *Otherwise) {
-    PHINode *New = PHINode::Create(Of.getType(), Of.getNumIncomingValues(), "masked", Join.begin());
+    PHINode *New = PHINode::Create(Otherwise->getType(), Of.getNumIncomingValues(), "masked", Join.begin());
     for (auto [V, From] : zip(Of.incoming_values(), Of.blocks()))
       New->addIncoming(V == Kept ? cast<Value>(Otherwise) : Taken, From);
     return New;
+  }
+
+  // The sum in order by what is chosen. What its flags exclude may be there where nothing was added.
+  Instruction *inOrder(Value *X) {
+    bool Rounded = Operation != Update;
+    Value *Factor = isFused(Operation) ? Operation->getOperand(1) : nullptr;
+    if (Factor)
+      Factor = chosen(PHI, Old, Factor, ConstantFP::get(Factor->getType(), 0.0));
+    // (What is inserted later comes first.)
+    Instruction *Narrow = Rounded ? again(*Update, {}) : nullptr;
+    Instruction *New = again(*Operation, {});
+    Instruction *Wide = Rounded ? again(*cast<Instruction>(Kept), {}) : nullptr;
+    for (Use &U : New->operands()) {
+      if (U.get() == Kept)
+        U.set(Wide ? cast<Value>(Wide) : Kept);
+      else if (Factor && U.getOperandNo() == 1)
+        U.set(Factor);
+      else if (isa<BinaryOperator>(New) || U.getOperandNo() == 0)
+        U.set(X);
+    }
+    if (Narrow)
+      Narrow->setOperand(0, New);
+    for (Instruction *I : {Narrow, New, Wide})
+      if (isa_and_nonnull<FPMathOperator>(I)) {
+        I->setHasNoNaNs(false);
+        I->setHasNoInfs(false);
+        I->setHasNoSignedZeros(false);
+      }
+    return Narrow ? Narrow : New;
   }
 
   Instruction *again(Instruction &I, ArrayRef<std::pair<Value *, Value *>> Instead) {
@@ -231,7 +331,7 @@ public:
       Xs.push_back(chosen(*P.PHI, P.Old, P.Select->getTrueValue(), Constant::getNullValue(P.PHI->getType())));
     // (What is inserted later comes first.)
     SmallDenseMap<CmpInst *, SmallVector<std::pair<Instruction *, Place *>, 2>> Selections;
-    Instruction *New = again(*Update, {{By, X}});
+    Instruction *New = Operation ? inOrder(X) : again(*Update, {{By, X}});
     for (auto [P, Taken] : zip(Places, Xs)) {
       Instruction *Select = again(*P.Select, {{P.Select->getTrueValue(), Taken}});
       Selections[P.Compare].push_back({Select, &P});
@@ -255,6 +355,8 @@ public:
     }
     PHI.replaceAllUsesWith(New);
     PHI.eraseFromParent();
+    if (Operation)
+      RecursivelyDeleteTriviallyDeadInstructions(Update);
   }
 };
 

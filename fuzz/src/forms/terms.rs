@@ -1,9 +1,9 @@
 //! Sums in order of terms that other loops have computed before: what crosses statements in scalars gets
 //! memory of its own, rows of which stream through shared memory; over a part of an array that is set before
-//! as a whole, so that tiles have points without a sum.
+//! as a whole, so that tiles have points without a sum; and sums under conditions that guard what they load.
 
 use super::choices::Choices;
-use super::text::{ELEMS, Text, array};
+use super::text::{ELEMS, Elem, Text, array};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -55,6 +55,10 @@ pub fn text(choices: &mut Choices<'_>) -> Text {
         "  for (int i = 0; i < few; i++) {{\n   {starts}\n    for (int j = 0; j < many; j++) {{\n      \
          {c} d = x[j] - x[i], e = y[j] + d; {term}{inner}\n    }}\n   {ends}\n  }}\n"
     );
+    if choices.chance(35) {
+        features.insert("masked sums beside stores");
+        body += &masked(choices, elem);
+    }
     let given = choices.chance(30);
     let mut functions = String::new();
     let mut driver = array("x", 0, elem, LONG)
@@ -81,4 +85,22 @@ pub fn text(choices: &mut Choices<'_>) -> Text {
         let _ = writeln!(driver, "  @f{name}(x, y, w, a0, a1, a2, 1, 3{arguments});\n  tick();");
     }
     Text { functions, driver, features }
+}
+
+/// A loop that stores on both ways, and adds up on one of them.
+fn masked(choices: &mut Choices<'_>, elem: Elem) -> String {
+    let c = elem.c;
+    let condition =
+        choices.pick(&["w[j] > far", "w[j + 1] < w[j]", "x[j] == w[j]", "j % 3 == 1 || w[j] > far"]);
+    let other = choices.pick(&["y[j] = w[j + 1];", "y[j] = y[j + 1];", ""]);
+    let adds: &[&str] = match elem.is_float() {
+        true => &["s += d", "s -= d", "s += d * x[j]", "s += (double)d * 3", "s *= 1 + d / 4096"],
+        false => &["s += d", "s -= d", "s ^= d"],
+    };
+    let (start, add) = (choices.pick(&["0", "-0.0", "1"]), choices.pick(adds));
+    let term = choices.pick(&["x[j + 1] - w[j]", "x[j] + y[j]", "w[j]"]);
+    format!(
+        "  {{\n    {c} s = {start};\n    for (int j = 0; j + 1 < many; j++)\n      if ({condition}) {{ {other} }} \
+         else {{ {c} d = {term}; y[j] = d; {add}; }}\n    a0[0] = s;\n  }}\n"
+    )
 }
