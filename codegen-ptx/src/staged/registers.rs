@@ -1,5 +1,5 @@
-//! What a thread keeps of a carried update ([`pollyrs_schedule::Carried`]) between its steps: slots, which are
-//! registers once the optimizer has seen them.
+//! What a thread keeps of a carried update ([`pollyrs_schedule::Carried`]) between its steps: slots, which
+//! are registers once the optimizer has seen them.
 
 use crate::ir::llvm::Value;
 
