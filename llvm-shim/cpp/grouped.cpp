@@ -92,6 +92,9 @@ using pollyrs::PlaceAccess;
 using pollyrs::PlaceList;
 using pollyrs::PlaceTarget;
 
+// As many instructions take about as long as the library's model says of a statement.
+constexpr unsigned InstructionsOfStatement = 8;
+
 // Builds the version: a loop over places around one over the contributions to each.
 class PlaceByPlace {
 public:
@@ -233,9 +236,12 @@ private:
     uint64_t Kind = First.Ty->getIntegerBitWidth() / 8 + (G.Unsigned ? pollyrs::UnsignedList : 0) + (Always ? 0 : pollyrs::PartlyReadList);
     // Without an answer in sight nothing is asked for.
     Value *Iterations = Here.CreateSelect(Here.CreateFreeze(Good), Outer, Here.getInt64(0));
-    Arguments.append({number(First.Place.Outer), Distance, Inner, Iterations, Here.getInt64(Kind)});
+    Value *Work = Here.getInt64(divideCeil(G.Size, InstructionsOfStatement));
+    if (G.Columns)
+      Work = Here.CreateMul(Columns, Work);
+    Arguments.append({number(First.Place.Outer), Distance, Inner, Iterations, Here.getInt64(Kind), Work});
     auto Reads = pollyrs::reads(Context, MemoryEffects::readOnly());
-    FunctionCallee Function = F.getParent()->getOrInsertFunction("pollyrs_rt_grouped", Reads, Pointer, Pointer, Pointer, Pointer, Pointer, Word, Word, Word, Word, Word);
+    FunctionCallee Function = F.getParent()->getOrInsertFunction("pollyrs_rt_places", Reads, Pointer, Pointer, Pointer, Pointer, Pointer, Word, Word, Word, Word, Word, Word);
     Value *Found = Here.CreateCall(Function, Arguments, "pollyrs.groups");
     auto Field = [&](Type *Ty, unsigned N) { return Here.CreateLoad(Ty, Here.CreateConstInBoundsGEP1_64(Word, Found, N)); };
     Start = Field(Pointer, 0), Order = Field(Pointer, 1), Second = Field(Pointer, 2);

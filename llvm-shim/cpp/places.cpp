@@ -85,7 +85,6 @@ private:
     LoopBlocksRPO Order(const_cast<Loop *>(&G.deepest()));
     Order.perform(&LI);
     G.Blocks.append(Order.begin(), Order.end());
-    unsigned Size = 0;
     for (BasicBlock *BB : G.Blocks) {
       bool Head = BB == G.Outer->getHeader() || BB == G.deepest().getHeader();
       if (!isa<BranchInst>(BB->getTerminator()))
@@ -93,7 +92,7 @@ private:
       for (Instruction &I : *BB) {
         if (isa<PHINode>(I) && Head && (!SE.isSCEVable(I.getType()) || !G.linear(SE.getSCEV(&I), SE)))
           return false;
-        if (++Size > GroupedLoop::MaxBody)
+        if (++G.Size > GroupedLoop::MaxBody)
           return false;
       }
       Number[BB] = Number.size();

@@ -60,7 +60,7 @@ struct PlaceCheck {
 // A loop whose iterations do nothing but update or store elements that lists name. `Inner`, if there is one,
 // runs through the list (`node[e][k]`), or through the elements of a place (`table[token[t]][c]`, `Columns`).
 struct GroupedLoop {
-  // Instructions of an iteration, and lists that it takes places from.
+  // The most instructions of an iteration, and lists that it takes places from.
   static constexpr unsigned MaxBody = 256, MaxLists = 4, MaxTargets = 8;
 
   llvm::Loop *Outer, *Inner = nullptr;
@@ -68,6 +68,8 @@ struct GroupedLoop {
   const llvm::SCEV *Count = nullptr;
   llvm::BasicBlock *Exit = nullptr;
   bool Columns = false, Unsigned = false;
+  // Instructions of an iteration.
+  unsigned Size = 0;
   // The blocks of an iteration, from its beginning to the end of the innermost loop's.
   llvm::SmallVector<llvm::BasicBlock *, 8> Blocks{};
   llvm::SmallVector<PlaceList, MaxLists> Lists{};

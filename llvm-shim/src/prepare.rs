@@ -105,7 +105,7 @@
 //!
 //! **Sums by places.** `for (e) f[node[e]] += v(e)` adds floating-point numbers to elements that a list
 //! names. Those that are added to one element keep their order; those to different elements have none. The
-//! library sorts the iterations by place, stably (`pollyrs_rt_grouped`): with its answer there is a version
+//! library sorts the iterations by place, stably (`pollyrs_rt_places`): with its answer there is a version
 //! `for (p) for (q = start[p]; q < start[p + 1]; q++) f[low + p] += v(order[q])`, a product of sparse rows in
 //! form. Several updates of an iteration, or a loop of it through its part of the list, are numbered in their
 //! order. An iteration computes new values of such elements (its targets: one or several of a place, in one

@@ -47,13 +47,13 @@ extern "C" {
  * executions of functions with a hold may fail for what the data are, version 6 windows, version 7 slices,
  * version 8 that small executions do not ask, version 9 graphs of blocks, version 10 rows that lie anywhere
  * and the largest number of a table, version 11 what one thread runs alone, version 12 iterations by
- * place; the library runs code of all versions. */
-#define POLLYRS_ABI_VERSION 12u
+ * place, version 13 whether inspections are worth their time; the library runs code of all versions. */
+#define POLLYRS_ABI_VERSION 13u
 
 /* A library that knows version N defines pollyrs_rt_abi_N, for each N from 8 on. Generated descriptors have
  * its address behind their last field: code of a later version than the library's is neither linked nor
  * loaded. */
-extern const uint32_t pollyrs_rt_abi_12;
+extern const uint32_t pollyrs_rt_abi_13;
 
 /* The reason is the one the run-time library found in its last refused pollyrs_rt_begin or failed
  * pollyrs_rt_end of this thread. Any smaller value is an index into PollyrsScop.reasons. */
@@ -338,6 +338,15 @@ typedef struct PollyrsGroups {
 } PollyrsGroups;
 const PollyrsGroups *pollyrs_rt_grouped(const void *a, const void *b, const void *c, const void *d, int64_t step, int64_t distance,
                                         int64_t inner, int64_t times, int64_t kind);
+/* The same, of a loop that runs about `work` statements for each integer: there is no answer, and the lists
+ * are not looked at, where that is too little for a device. (Version 13.) */
+const PollyrsGroups *pollyrs_rt_places(const void *a, const void *b, const void *c, const void *d, int64_t step, int64_t distance,
+                                       int64_t inner, int64_t times, int64_t kind, int64_t work);
+
+/* Before the inspections of an execution of so much `work`, with so many kernels, of the SCoP whose cache this
+ * is: 0 if the original loop is to run without them, for the reason POLLYRS_REASON_RUNTIME. (Version 13.) */
+int32_t pollyrs_rt_worth(uint64_t *cache, double work, uint32_t n_kernels);
+int32_t pollyrs_rt_worth_held(void **hold, uint64_t *cache, double work, uint32_t n_kernels);
 
 /* 1 if executions may run on a device as far as the settings say. */
 int64_t pollyrs_rt_wanted(void);

@@ -18,7 +18,7 @@ LINES, PARAMETERS, TUPLE = 100, 6, 4
 TABLES = {"scop/src/reject.rs": "fmt", "scop/src/print.rs": "fmt", "runtime/src/residency/explore/events.rs": "all"}
 # Functions that a header gives their parameters: those of the C interfaces of the run-time library and of the shim.
 GIVEN = {
-    "runtime/src/interface/inspections.rs": ("pollyrs_rt_inspect_held", "pollyrs_rt_rows_leave", "pollyrs_rt_grouped"),
+    "runtime/src/interface/inspections.rs": ("pollyrs_rt_inspect_held", "pollyrs_rt_rows_leave", "pollyrs_rt_grouped", "pollyrs_rt_places"),
     "llvm-shim/cpp/kept.cpp": ("prs_record_kept",),
     "llvm-shim/cpp/source.cpp": ("prs_remark",),
     "llvm-shim/cpp/version.cpp": ("prs_version_region",),

@@ -234,7 +234,7 @@ impl<'c> Code<'c> {
         let mut gate = Gate { ir, function, refuse, reasons: vec![], refused: vec![] };
         if plan.scop.is_inspected() {
             gate.pass_before_inspection(expr, plan.scop)?;
-            gate.inspect(expr, plan, self.slots, params, cache)?;
+            gate.inspect(expr, plan, self.slots, params, (cache, work))?;
         }
         gate.pass_numbers(expr, plan.scop)?;
         let mut ranges = gate.pass_memory(expr, plan, self.arrays, self.slots)?;

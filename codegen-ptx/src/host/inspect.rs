@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! check:    what can be known without: the sizes' ranges; assumptions, without what they say of inspected values
+//! worth:    pollyrs_rt_worth(cache, work, kernels)                                         0 → refused
 //! inspect:  for each inspection in order
 //!             its box is small enough?                                                 no → refused
 //!             pollyrs_rt_inspect(start, rows, bytes of an element, &least)             0 → refused
@@ -19,7 +20,7 @@
 
 use crate::CodegenError;
 use crate::affine::expr::ExprEmitter;
-use crate::host::abi::{INSPECT_DISTINCT, INSPECT_FIRST, INSPECTED_WORDS, ROW_DIMS};
+use crate::host::abi::{INSPECT_DISTINCT, INSPECT_FIRST, INSPECTED_WORDS, REASON_RUNTIME, ROW_DIMS};
 use crate::host::checks::{Check, Gate};
 use crate::host::emit::in_activation;
 use crate::host::plan::{HostPlan, Slots};
@@ -65,15 +66,16 @@ fn know(
 
 impl Gate<'_> {
     /// Makes the inspections and gives `expr` and `params`, by parameter, what they find. `cache`: the SCoP's
-    /// slot of the run-time library.
+    /// slot of the run-time library; `work`: a double.
     pub fn inspect(
         &mut self,
         expr: &mut ExprEmitter<'_>,
         plan: &HostPlan<'_>,
         slots: &Slots,
         params: &mut [Value],
-        cache: Value,
+        (cache, work): (Value, Value),
     ) -> Result<(), CodegenError> {
+        self.ask_worth(plan, (cache, work));
         let mut looks = Looks { plan, slots, cache, boxes: plan.inspected.iter(), any: false };
         // The boxes of roundings are behind those of inspections.
         let mut lists = looks.boxes.clone();
@@ -97,6 +99,21 @@ impl Gate<'_> {
             know(expr, plan, params, (i.low, i.high), ends);
         }
         Ok(())
+    }
+
+    /// Whether the execution is worth its inspections, as far as the run-time library can tell before them.
+    fn ask_worth(&mut self, plan: &HostPlan<'_>, (cache, work): (Value, Value)) {
+        let ir = self.ir;
+        let (ptr, i32) = (ir.ptr_type(), ir.i32_type());
+        let kernels = ir.int32(plan.kernels.len() as u32);
+        let (mut types, mut args) = (vec![ptr, ir.double_type(), i32], vec![cache, work, kernels]);
+        let name = in_activation(plan, "pollyrs_rt_worth", ptr, &mut types, &mut args);
+        let ask = ir.declare(self.function.module(), &name, i32, &types);
+        let worth = ir.icmp(LLVMIntNE, ir.call(i32, ask, &args), ir.int32(0));
+        let next = ir.append_block(self.function, "pollyrs.worth");
+        self.refused.push((ir.int32(REASON_RUNTIME), ir.block()));
+        ir.cond_br(worth, next, self.refuse);
+        ir.at_end(next);
     }
 
     /// Two words: the least and the largest element.

@@ -120,6 +120,7 @@ const QUIET: &[(&str, &str)] = &[
     ("pollyrs_rt_most", "r---"),
     ("pollyrs_rt_rows_leave", "r------"),
     ("pollyrs_rt_grouped", "rrrr-----"),
+    ("pollyrs_rt_places", "rrrr------"),
     ("pollyrs_rt_wanted", ""),
     ("clock", ""),
     ("time", "w"),

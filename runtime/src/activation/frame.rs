@@ -20,6 +20,7 @@
 use crate::activation::Activation;
 use crate::base::abi;
 use crate::base::config::Config;
+use crate::cost::lists;
 
 /// An activation's part in a hold. The outermost one, of depth 0, owns it.
 pub struct Frame {
@@ -66,6 +67,7 @@ impl Frame {
         // SAFETY: the caller's promise.
         unsafe { self.activation().let_go(config, abi::ALL, abi::ALL) };
         if self.depth == 0 {
+            lists::note_held(false);
             // SAFETY: as above.
             unsafe { self.activation() }.end_episode();
             // SAFETY: made by `outermost`, and inner frames are over.

@@ -51,8 +51,12 @@ pub static pollyrs_rt_abi_11: u32 = 11;
 /// The same of version 12.
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals)]
-pub static pollyrs_rt_abi_12: u32 = ABI_VERSION;
-const _: () = assert!(ABI_VERSION == 12);
+pub static pollyrs_rt_abi_12: u32 = 12;
+/// The same of version 13.
+#[unsafe(no_mangle)]
+#[allow(non_upper_case_globals)]
+pub static pollyrs_rt_abi_13: u32 = ABI_VERSION;
+const _: () = assert!(ABI_VERSION == 13);
 /// The oldest version whose descriptors it understands: version 2 added functions and flags.
 pub const OLDEST_ABI_VERSION: u32 = 1;
 /// `POLLYRS_ARRAY_WINDOW`.

@@ -38,6 +38,8 @@ pub enum Error {
     TooYoung { age_ms: f64, price_ms: f64, host_ms: f64, size: Size },
     #[error("not yet worth loading the code: estimated gain {gain_ms:.3} ms")]
     NotYetLoaded { gain_ms: f64, host_ms: f64, size: Size },
+    #[error("inspections for executions that stayed on the host took as long as this one may lose by another")]
+    Inspected { host_ms: f64, size: Size },
     #[error("given up on the device after {after_ms:.3} ms: estimated {host_ms:.3} ms on the host")]
     GivenUp { after_ms: f64, host_ms: f64, size: Size },
     #[error(
@@ -128,6 +130,7 @@ impl Error {
             | Error::NotYetStarted { host_ms, size, .. }
             | Error::TooYoung { host_ms, size, .. }
             | Error::NotYetLoaded { host_ms, size, .. }
+            | Error::Inspected { host_ms, size }
             | Error::GivenUp { host_ms, size, .. } => Some((host_ms * 1e-3, *size)),
             _ => None,
         }

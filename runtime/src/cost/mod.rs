@@ -48,6 +48,7 @@ mod budget;
 mod episodes;
 mod history;
 pub mod inspections;
+pub mod lists;
 mod loading;
 pub mod machine;
 #[cfg(test)]
@@ -311,6 +312,8 @@ pub struct Learned {
     /// What one thread would run alone in the next execution, in additions.
     serial: Figure,
     loading: Loading,
+    /// What inspections before executions on the host took.
+    looks: inspections::Debt,
     /// Sizes that come again.
     history: History,
     /// Executions that share their transfers, of which this SCoP's is the first.

@@ -12,7 +12,7 @@ use crate::base::caller::fatal;
 use crate::base::error::{Error, Result};
 use crate::base::faults::Operation;
 use crate::base::planted::unless;
-use crate::cost::inspections;
+use crate::cost::{inspections, lists};
 use crate::device::NoQueue;
 use crate::device::results::{Back, lost};
 use crate::process::lines::ExecutionLine;
@@ -76,6 +76,7 @@ impl Run<'_> {
         self.queue.returned();
         // SAFETY: the caller's promise.
         unsafe { self.keep() };
+        lists::note_held(self.activation.as_ref().is_some_and(|activation| activation.holds()));
         self.stage = Stage::Over;
         let late = late::took(self.fixed.scop, self.times.ready.elapsed().as_secs_f64());
         if let Some(Chosen { state, estimate, setups }) = self.learning.chosen.take()

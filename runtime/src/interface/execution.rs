@@ -11,6 +11,7 @@ use crate::base::error;
 use crate::base::error::Error;
 use crate::execution;
 use crate::execution::{Run, late};
+use crate::process::registry::State;
 use crate::process::{is_unwatched, registry};
 
 /// `pollyrs_rt_begin`.
@@ -82,7 +83,9 @@ unsafe fn start(
         Ok(run) => Box::into_raw(run).cast(),
         Err(error) => {
             // SAFETY: as above.
-            unsafe { note_refusal(scop.as_ref(), &error) };
+            if let Some(state) = unsafe { scop.as_ref() }.and_then(registry::state) {
+                note_refusal(state, &error);
+            }
             error::set_last(error);
             std::ptr::null_mut()
         }
@@ -90,14 +93,14 @@ unsafe fn start(
 }
 
 /// After a refusal that will be the answer to all executions no more of them need to ask.
-fn note_refusal(scop: Option<&'static Scop>, error: &Error) {
+pub(super) fn note_refusal(state: &State, error: &Error) {
     let lasts = matches!(error, Error::DeviceOff | Error::Never | Error::NoCuda(_));
     // The first of them is in the profile; a program may have millions.
     let enough = matches!(error, Error::Enough { .. });
     // All ranks ask the same.
     let shares = registry::config().job.shares();
     let lasts = (lasts && is_unwatched() || enough) && !shares;
-    if let Some(state) = scop.filter(|_| lasts).and_then(registry::state) {
+    if lasts {
         state.never_ask();
     }
 }

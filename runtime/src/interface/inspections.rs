@@ -2,15 +2,18 @@
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
+use std::sync::atomic::AtomicU64;
 
-use super::residency::with_frame;
+use super::execution::note_refusal;
+use super::residency::{pollyrs_rt_holds, with_frame};
 use crate::activation::Activation;
 use crate::activation::asked;
 use crate::base::abi::INSPECT_FIRST;
-use crate::base::caller::Errno;
+use crate::base::caller::{Errno, Inside};
 use crate::base::config::{DeviceChoice, Offload};
 use crate::base::error;
 use crate::cost::inspections;
+use crate::cost::lists::{self, Question};
 use crate::memory::grouped::{self, Groups, Lists};
 use crate::memory::row_table::{self, Rows};
 use crate::memory::{between, inspect};
@@ -106,15 +109,80 @@ pub unsafe extern "C" fn pollyrs_rt_grouped(
     times: i64,
     kind: i64,
 ) -> *const Groups {
-    let _errno = Errno::kept();
-    let lists = [a, b, c, d].map(|list| list.addr());
-    let bytes = times.saturating_mul(inner).saturating_mul(kind & 15);
-    if !inspections::is_worth(registry::config(), (a as u64, bytes)) {
+    // SAFETY: the caller's promise.
+    unsafe { pollyrs_rt_places(a, b, c, d, step, distance, inner, times, kind, 1) }
+}
+
+/// `pollyrs_rt_places`. (A host loop may ask for a few integers a million times, so that what they are worth
+/// comes first.)
+///
+/// # Safety
+/// As for [`pollyrs_rt_grouped`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_places(
+    a: *const c_void,
+    b: *const c_void,
+    c: *const c_void,
+    d: *const c_void,
+    step: i64,
+    distance: i64,
+    inner: i64,
+    times: i64,
+    kind: i64,
+    work: i64,
+) -> *const Groups {
+    let all = [a, b, c, d].map(|list| list.addr());
+    let integers = times.saturating_mul(inner);
+    let list = (a as u64, integers.saturating_mul(kind & 15));
+    let lists = all.iter().take_while(|list| **list != 0).count();
+    let question = Question { list, integers: integers as f64 * lists as f64, each: work as f64 };
+    let (config, rates) = (registry::config(), registry::rates());
+    if times <= 0 || !lists::is_much(config, &question, rates) {
         return grouped::none();
     }
+    let _errno = Errno::kept();
     // SAFETY: the caller's promise.
-    let lists = unsafe { Lists::new(lists, [step, distance, inner, times, kind]) };
-    inspections::timed(|| grouped::groups(registry::config(), &lists))
+    let lists = unsafe { Lists::new(all, [step, distance, inner, times, kind]) };
+    let may = |step| lists::may(config, &question, step, rates);
+    inspections::timed(|| grouped::groups(config, &lists, may))
+}
+
+/// `pollyrs_rt_worth`.
+#[unsafe(no_mangle)]
+pub extern "C" fn pollyrs_rt_worth(cache: Option<&'static AtomicU64>, work: f64, n_kernels: u32) -> i32 {
+    worth(cache, (work, n_kernels), false)
+}
+
+/// `pollyrs_rt_worth_held`.
+///
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_worth_held(
+    slot: *mut *mut c_void,
+    cache: Option<&'static AtomicU64>,
+    work: f64,
+    n_kernels: u32,
+) -> i32 {
+    // SAFETY: the caller's promise.
+    let holds = unsafe { pollyrs_rt_holds(slot) } != 0;
+    worth(cache, (work, n_kernels), holds)
+}
+
+fn worth(cache: Option<&'static AtomicU64>, asked: (f64, u32), holds: bool) -> i32 {
+    // (What may not ask finds out when it begins.)
+    let Some(cache) = cache.filter(|_| !Inside::interrupted()) else { return 1 };
+    let _inside = Inside::enter();
+    let state = registry::state_of(cache);
+    let worth = inspections::worth(registry::config(), &state.learned, asked, registry::rates(), holds);
+    match worth {
+        Ok(()) => 1,
+        Err(error) => {
+            note_refusal(state, &error);
+            error::set_last(error);
+            0
+        }
+    }
 }
 
 /// `pollyrs_rt_wanted`.

@@ -10,6 +10,7 @@ use crate::base::abi::{REASON_RUNTIME, Scop};
 use crate::base::caller::{Inside, fatal};
 use crate::base::config::Offload;
 use crate::base::{abi, error, why};
+use crate::cost::inspections;
 use crate::process::original::{Original, Whose};
 use crate::process::{compare, is_unwatched, nvtx, original, profile, registry};
 
@@ -38,6 +39,7 @@ pub unsafe extern "C" fn pollyrs_rt_host_begin(scop: *const Scop, reason: u32) -
         let estimated = if reason == REASON_RUNTIME { error::last_host_seconds() } else { None };
         let times = |seconds| registry::state(scop).is_some_and(|state| state.learned.times(seconds));
         let estimated = estimated.filter(|&(seconds, _)| times(seconds)).map(|(_, size)| size);
+        let estimated = if refused { inspections::refused() } else { estimated };
         let reports = registry::config().reports();
         let text = || match reason {
             REASON_RUNTIME => error::last_text(),

@@ -83,8 +83,7 @@ struct Known {
     lists: Lists,
     /// The last question of all that was about them.
     last: u64,
-    /// How often they were asked for without an answer, and how often they changed.
-    asked: u32,
+    /// How often they changed.
     changes: u32,
     answer: Option<Answer>,
 }
@@ -127,7 +126,7 @@ impl Store {
                 // (Answers stay where they are.)
                 self.all.swap_remove(oldest);
             }
-            self.all.push(Known { lists: lists.clone(), last: 0, asked: 0, changes: 0, answer: None });
+            self.all.push(Known { lists: lists.clone(), last: 0, changes: 0, answer: None });
             self.all.len() - 1
         };
         self.all[at].last = self.questions;
@@ -147,25 +146,34 @@ fn resident_bytes() -> Option<usize> {
     pages.split_ascii_whitespace().nth(1)?.parse::<usize>().ok()?.checked_mul(4096)
 }
 
-/// Iterations by place, or the answer that there is none.
-pub fn groups(config: &Config, lists: &Lists) -> *const Groups {
+/// What is to be done for an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A list that is known is compared with what it was.
+    Compare,
+    /// One that is not is sorted, which takes several times as long as the loop does.
+    Sort,
+}
+
+/// Iterations by place, or the answer that there is none, also where a step is not one that `may` be made.
+pub fn groups(config: &Config, lists: &Lists, mut may: impl FnMut(Step) -> bool) -> *const Groups {
     let off = config.offload == Offload::Never || config.device == DeviceChoice::Off || config.job.shares();
     let Some(count) = lists.count().filter(|_| !off && lists.are_readable()) else { return none() };
-    // An answer takes several times as long as the loop does. It is worth that when the loop comes again.
-    let at_once = config.device == DeviceChoice::Emulated || config.offload != Offload::Auto;
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let bytes = known.bytes;
     let Some(own) = known.of(lists) else { return none() };
+    if own.answer.is_some() && !may(Step::Compare) {
+        return none();
+    }
     let same = own.answer.as_ref().map(|answer| lists.are(answer));
     if same == Some(false) {
         (own.answer, own.changes) = (None, own.changes + 1);
     }
     let mut more = 0;
-    if own.answer.is_none() && own.changes < CHANGES && (at_once || own.asked > 0) {
+    if own.answer.is_none() && own.changes < CHANGES && may(Step::Sort) {
         own.answer = lists.answer(count, room(bytes), config.check.race).ok();
         more = own.answer.as_ref().map_or(0, |answer| answer.bytes());
     }
-    own.asked = own.asked.saturating_add(1);
     let found = own.answer.as_ref().and_then(|answer| answer.groups).map_or_else(none, std::ptr::from_ref);
     known.bytes += more;
     found

@@ -124,7 +124,11 @@ impl State {
 
 /// The SCoP's state, kept through the descriptor's cache; None if the descriptor has no place for it.
 pub fn state(scop: &Scop) -> Option<&'static State> {
-    let cache = scop.cache()?;
+    scop.cache().map(state_of)
+}
+
+/// The state that is kept through a descriptor's cache.
+pub fn state_of(cache: &'static AtomicU64) -> &'static State {
     let mut known = cache.load(Ordering::Acquire);
     if known == 0 {
         let fresh: *mut State = Box::into_raw(Box::default());
@@ -138,7 +142,7 @@ pub fn state(scop: &Scop) -> Option<&'static State> {
         }
     }
     // SAFETY: only this function sets the cache, to a box that is never freed.
-    Some(unsafe { &*(known as *const State) })
+    unsafe { &*(known as *const State) }
 }
 
 #[cfg(test)]

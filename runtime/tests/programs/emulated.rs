@@ -238,6 +238,7 @@ fn the_shared_library_links_and_exports_the_interface_only() {
         "pollyrs_rt_abi_10",
         "pollyrs_rt_abi_11",
         "pollyrs_rt_abi_12",
+        "pollyrs_rt_abi_13",
         "pollyrs_rt_abi_8",
         "pollyrs_rt_abi_9",
         "pollyrs_rt_access",
@@ -274,6 +275,7 @@ fn the_shared_library_links_and_exports_the_interface_only() {
         "pollyrs_rt_most",
         "pollyrs_rt_part",
         "pollyrs_rt_parts",
+        "pollyrs_rt_places",
         "pollyrs_rt_release",
         "pollyrs_rt_return",
         "pollyrs_rt_row_length",
@@ -284,6 +286,8 @@ fn the_shared_library_links_and_exports_the_interface_only() {
         "pollyrs_rt_sides",
         "pollyrs_rt_slices",
         "pollyrs_rt_wanted",
+        "pollyrs_rt_worth",
+        "pollyrs_rt_worth_held",
     ];
     assert_eq!(names, expected);
     let output = Command::new("readelf").arg("-d").arg(shared_program()).output().unwrap();

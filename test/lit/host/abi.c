@@ -24,5 +24,5 @@ OLD(enter) OLD(return) OLD(leave) OLD(release) OLD(discard) OLD(holds) OLD(rows)
 #endif
 
 // CHECK-NOT: undefined reference to `pollyrs_rt_{{[b-z]}}
-// CHECK: undefined reference to `pollyrs_rt_abi_12'
+// CHECK: undefined reference to `pollyrs_rt_abi_13'
 // CHECK-NOT: undefined reference to `pollyrs_rt_{{[b-z]}}
