@@ -67,6 +67,15 @@ struct Address {
   std::optional<pollyrs::NarrowPlace> Narrow{};
 };
 
+// Whether an instruction is a call that computes from its arguments, and writes errno at most. In kernels such
+// calls say so, in any order; where errno would not be ERANGE the program's loop runs (prs_assume_no_errno).
+bool writesErrnoAtMost(const Instruction &I) {
+  auto *Call = dyn_cast<CallInst>(&I);
+  const MemoryEffects Errno = MemoryEffects::errnoMemOnly(ModRefInfo::Mod);
+  bool Plain = Call && Call->getCalledFunction() && Call->willReturn() && !Call->mayThrow() && !Call->isConvergent() && !Call->hasOperandBundles();
+  return Plain && !Call->getType()->isVectorTy() && (Call->getMemoryEffects() | Errno) == Errno;
+}
+
 // Reads a loop; what it does is in `G`.
 class Reader {
 public:
@@ -248,7 +257,7 @@ private:
       for (Instruction &I : *BB) {
         auto *Store = dyn_cast<StoreInst>(&I);
         if (!Store) {
-          if (!isa<PHINode>(I) && !I.isTerminator() && !pollyrs::onlyComputes(I))
+          if (!isa<PHINode>(I) && !I.isTerminator() && !pollyrs::onlyComputes(I) && !writesErrnoAtMost(I))
             return false;
           continue;
         }

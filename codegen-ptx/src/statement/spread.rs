@@ -13,6 +13,8 @@
 //! - What is handed on is the same in all threads at every `j`, and what the program has there.
 //! - All threads of a team are in the same block: `base`, `count` and what is handed on are the same in all
 //!   of them. Where there is no iteration for a thread, it loads what the last one does.
+//! - A product that is added to what is handed on is fused, in order, where the host fuses it; where the host
+//!   does not, the product is computed alone, and one value is passed in place of two.
 //! - Regrouped integers may wrap where the program's do not: their updates have no `nsw` and `nuw`.
 
 use crate::ir::error::{Result, internal};
@@ -239,7 +241,7 @@ fn counted<S>(k: &KernelBuilder<'_, S>, from: Value, number: Value, step: i64) -
 /// in which they ask for it.
 struct Needed {
     values: Vec<Value>,
-    /// Products of fused updates, which are added to what is handed on.
+    /// Products that are added to what is handed on, where the host does not fuse the two.
     products: Vec<Value>,
 }
 
@@ -267,7 +269,7 @@ fn needed(spread: &Spread, body: &[Value]) -> Result<Needed> {
     }
     for i in ordered(spread) {
         let arguments = arguments(i);
-        if is_fused(i) && alone(arguments[0]) && alone(arguments[1]) && !alone(arguments[2]) {
+        if is_apart(i) && alone(arguments[0]) && alone(arguments[1]) && !alone(arguments[2]) {
             once(&mut out.products, [i]);
         } else {
             once(&mut out.values, arguments.into_iter().filter(|v| alone(*v) && inside(*v)));
@@ -294,9 +296,18 @@ fn arguments(i: Value) -> Vec<Value> {
     (0..count).map(|o| i.operand(o)).collect()
 }
 
-/// Whether this is a product and a sum that may be fused, or not.
-fn is_fused(i: Value) -> bool {
-    i.opcode() == LLVMOpcode::LLVMCall && i.callee().name().starts_with("llvm.fmuladd.")
+/// Whether this is a product and a sum that may be fused, and are not on the host.
+fn is_apart(i: Value) -> bool {
+    i.opcode() == LLVMOpcode::LLVMCall
+        && i.callee().name().starts_with("llvm.fmuladd.")
+        && !i.parent().is_some_and(|block| host_fuses(block.function()))
+}
+
+/// Whether the host has fused instructions in a function: on x86 where its features say so, elsewhere always.
+fn host_fuses(f: Value) -> bool {
+    let features = f.string_attribute("target-features").unwrap_or_default();
+    let fused = ["+fma", "+fma4", "+avx512f"];
+    !f.module().target().starts_with("x86_64") || features.split(',').any(|feature| fused.contains(&feature))
 }
 
 /// What `left` iterations hand on, one after the other.

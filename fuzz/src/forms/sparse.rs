@@ -88,9 +88,10 @@ impl Form<'_, '_> {
     fn flat(&mut self, out: &mut String, counter: &str) {
         let (term, at) = (self.term("k"), self.through("k"));
         let target = if self.choices.chance(25) { self.through("k") } else { "k".to_owned() };
-        let kind = self.choices.weighted(&[16, 16, 14, 10, 10, 8, 26]);
+        let kind = self.choices.weighted(&[12, 12, 12, 10, 8, 8, 20, 18]);
         let statement = match if self.wild == Wild::Entries { 3 + 3 * usize::from(kind > 3) } else { kind } {
             6 => self.update(&term, &at),
+            7 => self.store(&term, &at),
             0 => format!("y[k] = {term};"),
             1 => {
                 self.features.insert("scatters");
@@ -134,6 +135,50 @@ impl Form<'_, '_> {
         statement
     }
 
+    /// Stores to elements, with repeats: the last one stays.
+    fn store(&mut self, term: &str, at: &str) -> String {
+        self.features.insert("stores by places");
+        let kind = if self.inside { 0 } else { self.choices.weighted(&[20, 20, 15, 20, 15, 10]) };
+        let (name, statement) = match kind {
+            0 => ("stores under conditions", format!("if (v[k] > 2) y[{at}] = {term};")),
+            1 => ("stores of components", format!("y[2 * p[k]] = {term}; y[2 * p[k] + 1] = v[k];")),
+            2 => ("stores by two lists", format!("y[p[k]] = {term}; y[q[k]] = v[k];")),
+            3 => ("stores beside sums", format!("y[2 * p[k]] = {term}; y[2 * q[k] + 1] += v[k];")),
+            4 => {
+                ("stores twice", format!("y[p[k]] = v[k]; if (v[k] < 3) y[p[k]] = {term};"))
+            }
+            _ => (
+                "one of two stores",
+                format!("if (v[k] > 2) y[2 * p[k]] = {term}; else y[2 * p[k] + 1] = v[k];"),
+            ),
+        };
+        self.features.insert(name);
+        statement
+    }
+
+    /// Sums, least values and counts behind conditions that guard what is loaded.
+    fn masked(&mut self, out: &mut String, counter: &str) {
+        self.features.insert("masked updates");
+        let c = self.elem.c;
+        let condition = match self.choices.weighted(&[50, 25, 25]) {
+            0 => "used[k]",
+            1 => "used[k] && v[k] > 2",
+            _ => "used[k] != 0 && k % 3 != 1",
+        };
+        let loaded = ["x[p[k]]", "x[p[k]] - v[k]", "x[p[k]] + x[q[k]]"][self.choices.below(3)];
+        let update = match self.choices.weighted(&[30, 25, 25, 20]) {
+            0 => format!("s += {loaded};"),
+            1 => format!("if ({loaded} < s) s = {loaded};"),
+            2 => format!("if (s < {loaded}) {{ s = {loaded}; m = (int)k; }}"),
+            _ => format!("{{ s -= {loaded}; m++; }}"),
+        };
+        let _ = writeln!(
+            out,
+            "  {{\n    {c} s = x[1];\n    int m = 0;\n    for ({counter} k = 0; k < n; k++)\n      if ({condition}) {update}\n    \
+             y[0] = s;\n    y[1] = ({c})m;\n  }}"
+        );
+    }
+
     /// Loops over rows of entries.
     fn rows(&mut self, out: &mut String, counter: &str, bound: &str) {
         self.features.insert("bounds that are loaded");
@@ -174,7 +219,9 @@ impl Form<'_, '_> {
 
     fn nest(&mut self, out: &mut String, counter: &str, bound: &str) {
         let rows = self.choices.chance(50);
-        if self.wild == Wild::Rows || (rows && self.wild == Wild::None) {
+        if self.wild != Wild::Rows && !self.inside && self.choices.chance(15) {
+            self.masked(out, counter)
+        } else if self.wild == Wild::Rows || (rows && self.wild == Wild::None) {
             self.rows(out, counter, bound)
         } else {
             self.flat(out, counter)

@@ -89,18 +89,21 @@ pub(super) unsafe fn with_frame(
 /// # Safety
 /// A slot of the caller's.
 unsafe fn take_frame(slot: *mut *mut c_void, all: bool, body: impl FnOnce(Frame)) {
-    let _inside = Inside::enter();
     // SAFETY: NULL or made here, and used by one thread.
     let Some(slot) = (unsafe { slot.as_mut() }) else { return };
     let own = std::mem::replace(slot, std::ptr::null_mut());
+    // (The short way of small functions, which a loop calls a million times.)
+    if own.is_null() || !all && lender(own).is_some() {
+        return;
+    }
+    let _inside = Inside::enter();
     let taken = match lender(own) {
-        None if own.is_null() => return,
         // SAFETY: made by `put`.
         None => *unsafe { Box::from_raw(own.cast::<Frame>()) },
         // SAFETY: the activation that lent its hold is under way.
         Some(lender) => match unsafe { nearest(lender) } {
-            Some(frame) if all => frame.inner(),
-            _ => return,
+            Some(frame) => frame.inner(),
+            None => return,
         },
     };
     let done = guarded(|| {
@@ -200,9 +203,9 @@ pub unsafe extern "C" fn pollyrs_rt_enter(
         return std::ptr::null_mut();
     };
     if !Inside::interrupted() {
-        let _inside = Inside::enter();
         // Of lenders in a row only the last one has no frame, so that questions have a short way.
         if self::lender(*lender).is_some() {
+            let _inside = Inside::enter();
             // SAFETY: the caller's promise.
             unsafe { frame(lender) };
         }
