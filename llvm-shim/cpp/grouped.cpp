@@ -98,7 +98,8 @@ constexpr unsigned InstructionsOfStatement = 8;
 // Builds the version: a loop over places around one over the contributions to each.
 class PlaceByPlace {
 public:
-  PlaceByPlace(GroupedLoop &G, Function &F, ScalarEvolution &SE) : G(G), F(F), SE(SE), Expander(SE, "pollyrs.grouped"), B(F.getContext()) {
+  PlaceByPlace(GroupedLoop &G, Function &F, ScalarEvolution &SE, bool Apart)
+      : G(G), F(F), SE(SE), Apart(Apart), Expander(SE, "pollyrs.grouped"), B(F.getContext()) {
     Word = B.getInt64Ty(), Half = B.getInt32Ty();
   }
 
@@ -336,7 +337,8 @@ private:
         if (G.Targets[Other].Base != G.Targets[N].Base)
           Compare(Written[N], Written[Other]);
       for (auto &List : Read)
-        Compare(Written[N], List);
+        if (!this->Apart)
+          Compare(Written[N], List);
     }
     return Apart;
   }
@@ -463,7 +465,8 @@ private:
         copy(I, Map);
     }
     // Where the iteration ends, and before the loop inside, there is one way.
-    BasicBlock *Way = pollyrs::checkedWay(*cast<BranchInst>(Old.getTerminator()), *G.Outer);
+    auto *Branch = dyn_cast<BranchInst>(Old.getTerminator());
+    BasicBlock *Way = Branch ? pollyrs::checkedWay(*Branch, *G.Outer) : nullptr;
     if (&Old == G.deepest().getLoopLatch() || !G.deepest().contains(&Old))
       B.CreateBr(Following);
     else if (Way)
@@ -518,6 +521,8 @@ private:
   GroupedLoop &G;
   Function &F;
   ScalarEvolution &SE;
+  // Targets lie in no list, untested.
+  const bool Apart;
   SCEVExpander Expander;
   IRBuilder<> B;
   Type *Word, *Half;
@@ -530,7 +535,7 @@ private:
   SmallVector<Cell, 4> Cells;
 };
 
-bool groupByPlace(Loop &L, Function &F, Session &S) {
+bool groupByPlace(Loop &L, Function &F, Session &S, bool Apart) {
   ScalarEvolution &SE = S.FAM.getResult<ScalarEvolutionAnalysis>(F);
   DominatorTree &DT = S.FAM.getResult<DominatorTreeAnalysis>(F);
   LoopInfo &LI = S.FAM.getResult<LoopAnalysis>(F);
@@ -539,7 +544,7 @@ bool groupByPlace(Loop &L, Function &F, Session &S) {
   auto G = pollyrs::groupedLoop(L, SE, DT, LI);
   if (!G)
     return false;
-  PlaceByPlace Version(*G, F, SE);
+  PlaceByPlace Version(*G, F, SE, Apart);
   if (!Version.canBuild())
     return false;
   unsigned Id = pollyrs::addPair(S, F);
@@ -552,9 +557,9 @@ bool groupByPlace(Loop &L, Function &F, Session &S) {
 }
 } // namespace
 
-extern "C" bool prs_group_sums(Session *S, LLVMValueRef FRef) {
+extern "C" bool prs_group_sums(Session *S, LLVMValueRef FRef, bool Apart) {
   Function &F = *unwrap<Function>(FRef);
   auto Blocked = pollyrs::blockedLoops(*S, S->FAM.getResult<LoopAnalysis>(F));
-  return pollyrs::divideFirst(F, *S, pollyrs::VersionMarks, [&](Loop &L) { return !Blocked.contains(&L) && groupByPlace(L, F, *S); });
+  return pollyrs::divideFirst(F, *S, pollyrs::VersionMarks, [&](Loop &L) { return !Blocked.contains(&L) && groupByPlace(L, F, *S, Apart); });
 }
 

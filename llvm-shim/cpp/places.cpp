@@ -96,7 +96,7 @@ private:
     G.Blocks.append(Order.begin(), Order.end());
     for (BasicBlock *BB : G.Blocks) {
       bool Head = BB == G.Outer->getHeader() || BB == G.deepest().getHeader();
-      if (!isa<BranchInst>(BB->getTerminator()))
+      if (!isa<BranchInst, SwitchInst>(BB->getTerminator()))
         return false;
       for (Instruction &I : *BB) {
         if (isa<PHINode>(I) && Head && (!SE.isSCEVable(I.getType()) || !G.linear(SE.getSCEV(&I), SE)))
@@ -308,8 +308,8 @@ private:
   // All checks, which are tested before the loop.
   bool readChecks() {
     return all_of(G.Blocks, [&](BasicBlock *BB) {
-      auto *Branch = cast<BranchInst>(BB->getTerminator());
-      BasicBlock *Way = pollyrs::checkedWay(*Branch, *G.Outer);
+      auto *Branch = dyn_cast<BranchInst>(BB->getTerminator());
+      BasicBlock *Way = Branch ? pollyrs::checkedWay(*Branch, *G.Outer) : nullptr;
       return !Way || readCondition(Branch->getCondition(), Way == Branch->getSuccessor(0));
     });
   }
@@ -440,11 +440,22 @@ private:
         auto It = G.Accesses.find(Store);
         return Store->getValueOperand() == I && It != G.Accesses.end() && It->second.List == A.List && It->second.Target == A.Target;
       }
-      if (!pollyrs::onlyComputes(*Next) || isa<LoadInst>(Next))
+      // (A quotient that the program does not compute may have none.)
+      if (!pollyrs::onlyComputes(*Next) || isa<LoadInst>(Next) || Next->isIntDivRem())
         return false;
       I = Next;
     }
     return false;
+  }
+
+  // Whether a value is made of a loaded one by operations like `Last`, as those of atomics are.
+  static bool isAtomic(const Value &V, const LoadInst &Load, const Instruction &Last) {
+    auto Kind = [](unsigned Opcode) { return Opcode == Instruction::Sub ? unsigned(Instruction::Add) : Opcode; };
+    auto *Op = dyn_cast<BinaryOperator>(&V);
+    if (&V == &Load || !Op || Kind(Op->getOpcode()) != Kind(Last.getOpcode()))
+      return &V == &Load;
+    bool Sum = Kind(Op->getOpcode()) == Instruction::Add || Op->isBitwiseLogicOp();
+    return Sum && (isAtomic(*Op->getOperand(0), Load, Last) || (Op->isCommutative() && isAtomic(*Op->getOperand(1), Load, Last)));
   }
 
   // Whether atomic operations would not do.
@@ -460,7 +471,7 @@ private:
       Type *Ty = Store->getValueOperand()->getType();
       if (Ty->isFloatingPointTy())
         return !(Value && isa<FPMathOperator>(Value) && Value->hasAllowReassoc() && Value->getOpcode() != Instruction::FMul);
-      return Ty->getIntegerBitWidth() < 32 || (Value && (Value->getOpcode() == Instruction::Mul || Value->isShift()));
+      return Ty->getIntegerBitWidth() < 32 || (isa_and_nonnull<BinaryOperator>(Value) && !isAtomic(*Value, *G.Targets[A.second.Target].Load, *Value));
     });
   }
 
@@ -496,6 +507,21 @@ BasicBlock *pollyrs::regularExit(const Loop &L) {
   return Checks && !L.contains(Exit) && !checkedWay(*Branch, L) ? Exit : nullptr;
 }
 
+// Whether something is the same in all iterations of a loop, or what one place in memory has, such as a member
+// of a structure, which stores of the loop rarely change.
+static bool staysInMost(const SCEV *S, const Loop &L, ScalarEvolution &SE) {
+  return !SCEVExprContains(S, [&](const SCEV *Part) {
+    if (auto *Rec = dyn_cast<SCEVAddRecExpr>(Part))
+      return Rec->getLoop() == &L;
+    auto *Unknown = dyn_cast<SCEVUnknown>(Part);
+    auto *I = Unknown ? dyn_cast<Instruction>(Unknown->getValue()) : nullptr;
+    if (!I || !L.contains(I))
+      return false;
+    auto *Load = dyn_cast<LoadInst>(I);
+    return !Load || !L.isLoopInvariant(Load->getPointerOperand());
+  });
+}
+
 std::optional<GroupedLoop> pollyrs::groupedLoop(Loop &L, ScalarEvolution &SE, DominatorTree &DT, LoopInfo &LI) {
   GroupedLoop G{&L};
   G.Exit = L.isLoopSimplifyForm() ? regularExit(L) : nullptr;
@@ -514,7 +540,7 @@ std::optional<GroupedLoop> pollyrs::groupedLoop(Loop &L, ScalarEvolution &SE, Do
     return std::nullopt;
   // What is sorted by place in each iteration of a loop around must be the same in most.
   for (Loop *Around = L.getParentLoop(); Around; Around = Around->getParentLoop())
-    if (!SE.isLoopInvariant(G.Count, Around) || !all_of(G.Lists, [&](PlaceList &List) { return SE.isLoopInvariant(List.Place.First, Around); }))
+    if (!staysInMost(G.Count, *Around, SE) || !all_of(G.Lists, [&](PlaceList &List) { return staysInMost(List.Place.First, *Around, SE); }))
       return std::nullopt;
   return G;
 }

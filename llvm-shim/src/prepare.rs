@@ -465,18 +465,20 @@ impl Session {
         }
     }
 
-    steps! {
-        /// A loop that adds floating-point numbers, in an order that counts, to elements that lists of
-        /// integers name, or stores other numbers there, of which the last one stays, gets a version that
-        /// goes through the elements, and for each through the numbers that are added to it or stored, in the
-        /// program's order; the library says which these are. Returns whether there was one that had none:
-        /// the loops have lost their simple form.
-        ///
-        /// As with [`Session::join_tiles`], nothing but a model of the whole version may run, and one whose
-        /// arrays are known to be apart, and before the function is used [`Session::restore_grouped`] must
-        /// have put the program's loop in its place.
-        group_sums = prs_group_sums;
+    /// A loop that adds floating-point numbers, in an order that counts, to elements that lists of integers
+    /// name, or stores other numbers there, of which the last one stays, gets a version that goes through the
+    /// elements, and for each through the numbers that are added to it or stored, in the program's order; the
+    /// library says which these are. Returns whether there was one that had none: the loops have lost their
+    /// simple form. `apart`: what is written lies in no list, untested (a bug that is planted).
+    ///
+    /// As with [`Session::join_tiles`], nothing but a model of the whole version may run, and one whose
+    /// arrays are known to be apart, and before the function is used [`Session::restore_grouped`] must have
+    /// put the program's loop in its place.
+    pub fn group_sums(&self, f: Value, apart: bool) -> Result<bool, ShimError> {
+        Ok(sys::prs_group_sums(self.raw(), self.require_idle(f)?, apart))
+    }
 
+    steps! {
         /// A loop whose iterations have one between bounds that they load, around one over columns, gets a
         /// version with the loop over columns outside of that between loaded bounds; the other one stays on
         /// the host. Returns whether there was one that had none: the loops have lost their simple form. What

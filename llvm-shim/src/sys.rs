@@ -225,7 +225,7 @@ unsafe extern "C" {
     pub safe fn prs_join_ends(s: &RawSession, f: Function) -> bool;
     pub safe fn prs_join_tiles(s: &RawSession, f: Function) -> bool;
     pub safe fn prs_take_columns_outside(s: &RawSession, f: Function) -> bool;
-    pub safe fn prs_group_sums(s: &RawSession, f: Function) -> bool;
+    pub safe fn prs_group_sums(s: &RawSession, f: Function, apart: bool) -> bool;
     /// False if a mark was lost.
     pub safe fn prs_restore_grouped(s: &RawSession, f: Function, erase: bool) -> bool;
     /// False if a mark was lost.

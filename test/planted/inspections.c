@@ -1,4 +1,4 @@
-// A histogram whose largest number has one entry, a table that is looked up with numbers of which one is the largest, stores by a list in which two integers are equal, so that the last one counts, and sums by a list whose order counts.
+// A histogram whose largest number has one entry, a table that is looked up with numbers of which one is the largest, stores by a list in which two integers are equal, so that the last one counts, sums by a list whose order counts, and sums in whose memory their list is.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,6 +22,11 @@ __attribute__((noinline)) static void add(int n, double *restrict f, const int *
     f[p[i]] += v[i];
 }
 
+__attribute__((noinline)) static void into_list(int n, double *f, const unsigned char *p, const double *v) {
+  for (int i = 0; i < n; i++)
+    f[p[i]] += v[i];
+}
+
 int main(void) {
   enum { N = 700 };
   int *p = malloc(sizeof(int) * N), *list = malloc(sizeof(int) * N), *h = calloc(N, sizeof(int));
@@ -39,6 +44,7 @@ int main(void) {
   for (int i = 0; i < N; i++)
     x[i] = i % 3 == 0 ? 1e17 : i % 3 == 1 ? i * 0.37 : -1e17;
   add(N, y, p, x);
+  into_list(200, y, (unsigned char *)(y + 20), x + 300);
   double sum = 0;
   for (int i = 0; i < N; i++)
     sum += y[i] * (double)(i % 13) + h[i] * (double)(i % 7);

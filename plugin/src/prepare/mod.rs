@@ -13,6 +13,7 @@ mod vectors;
 use crate::base::error::PluginError;
 use pollyrs_llvm_shim::ir::Value;
 use pollyrs_llvm_shim::{Hoisting, Session};
+use pollyrs_schedule::planted::planted;
 
 /// Local variables become values, and nothing else changes.
 pub const VARIABLES: &str = "sroa";
@@ -302,6 +303,6 @@ fn rewrite_iterations(session: &Session, f: Value) -> Result<(), PluginError> {
         session.run_passes(f, SIMPLIFY)?;
     }
     repeated(session, f, (MAX_GROUPED, UPDATED), || session.take_columns_outside(f))?;
-    repeated(session, f, (MAX_GROUPED, UPDATED), || session.group_sums(f))?;
+    repeated(session, f, (MAX_GROUPED, UPDATED), || session.group_sums(f, planted("lists-apart")))?;
     Ok(())
 }

@@ -7,11 +7,12 @@
 //! do.
 //!
 //! **Approach.** What the number of integers says comes first, without any memory: what is done on the host
-//! before a device could begin is not asked for ([`is_much`]). Then each list has an account. Executions
+//! before a device could begin is not asked for ([`is_little`]). Then each list has an account. Executions
 //! without an answer add what they would have gained on the device, and pay for the sort once these gains are
 //! as much as it takes (the ski-rental rule, as for loading code; see [`super`]), or once it is a small part
 //! of what the host took. A sort has to come back by gains before another one of the same list is paid for
-//! with them. Comparisons for nothing are debts, paid back by executions on the host that do without.
+//! with them. Comparisons for nothing are debts, paid back by executions on the host that do without. The
+//! host takes no longer than the time between two questions of a list, whatever the estimate.
 //!
 //! **Example.** A million integers, 1 ms on the host: comparing takes 0.5 ms, transfers 0.5 ms: nothing is
 //! gained alone, and the list is sorted when the host took 320 ms. Where arrays stay on the device 0.5 ms are
@@ -23,6 +24,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use super::inspections::{List, SHARE, is_chosen};
 use super::{OVERHEAD, Rates, TINY};
@@ -36,20 +38,14 @@ const COMPARED: f64 = 0.5e-9;
 const SORTED: f64 = 20e-9;
 /// Bytes that go to the device and back for an integer, at least: its place in the order, and what is added.
 const MOVED: u64 = 12;
+/// What it takes at least that arrays on the device come back for the program's loop, and go there again.
+const LEAVES: f64 = 50e-6;
 /// Sorts may take this part of what the host takes.
 const SORTS: f64 = 1.0 / 16.0;
 /// Lists that have accounts; all are forgotten when there are more.
 const ACCOUNTS: usize = 1024;
 /// Lists of an execution.
 const OF_ONE: usize = 16;
-
-/// A question: the first list, integers of all lists, and statements that the loop runs for each.
-#[derive(Clone, Copy, Debug)]
-pub struct Question {
-    pub list: List,
-    pub integers: f64,
-    pub each: f64,
-}
 
 /// What a question's steps take, and what an answer gains: seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,20 +54,75 @@ struct Prices {
     compare: f64,
     sort: f64,
     gain: f64,
+    /// The same where nothing has to move.
+    most: f64,
+}
+
+impl Prices {
+    /// Of so many integers of all lists, for each of which the loop runs `each` statements. `stays`: arrays of
+    /// the thread's functions are on the device; `between`: seconds since the question before.
+    fn of((integers, each): (f64, f64), rates: &Rates, stays: bool, between: Option<f64>) -> Prices {
+        let (statements, compare) = (integers * each.max(1.0), integers * COMPARED);
+        let host = between.unwrap_or(f64::INFINITY).min(statements * rates.host_instance);
+        let (host, moves) = match stays {
+            true => (host + LEAVES, 0.0),
+            false => (host, rates.transfer(integers as u64 * MOVED)),
+        };
+        let most = host - compare - statements * rates.device_instance - OVERHEAD - rates.launch;
+        Prices { host, compare, sort: integers * SORTED, gain: most - moves, most }
+    }
+}
+
+/// A question about lists, by the first one.
+#[derive(Debug)]
+pub struct Question {
+    list: List,
+    prices: Prices,
+    began: Instant,
+    /// The last step that was made.
+    made: Option<Step>,
 }
 
 impl Question {
-    fn host(&self, rates: &Rates) -> f64 {
-        self.integers * self.each.max(1.0) * rates.host_instance
+    /// Of so many integers of all lists, for each of which the loop runs so many statements.
+    pub fn new(list: List, counts: (f64, f64), rates: &Rates) -> Question {
+        let began = Instant::now();
+        // An answer that nobody used was for nothing.
+        let unused = ASKED.with_borrow_mut(|asked| {
+            let at = asked.iter().position(|other| other.list == list);
+            at.map(|at| asked.swap_remove(at))
+        });
+        let between = with_account(list, |account| {
+            if let Some(unused) = unused {
+                account.settle(&unused, true);
+            }
+            account.last.map(|last| (began - last).as_secs_f64())
+        });
+        Question { list, prices: Prices::of(counts, rates, STAYS.get(), between), began, made: None }
     }
 
-    /// `stays`: arrays of the thread's functions are on the device.
-    fn prices(&self, rates: &Rates, stays: bool) -> Prices {
-        let (host, compare) = (self.host(rates), self.integers * COMPARED);
-        let moves = if stays { 0.0 } else { rates.transfer(self.integers as u64 * MOVED) };
-        let work = self.integers * self.each.max(1.0) * rates.device_instance;
-        let gain = host - compare - moves - work - OVERHEAD - rates.launch;
-        Prices { host, compare, sort: self.integers * SORTED, gain }
+    /// Whether a step may be made, which is so where the settings choose the side.
+    pub fn may(&mut self, config: &Config, step: Step) -> bool {
+        let allowed = is_chosen(config) || with_account(self.list, |account| account.allows(step, &self.prices));
+        if allowed {
+            self.made = Some(step);
+        }
+        allowed
+    }
+
+    /// It has an answer, or none, with which the program's loop runs.
+    pub fn ends(self, answered: bool) {
+        let now = Instant::now();
+        with_account(self.list, |account| account.last = (!answered).then_some(now));
+        if let Some(step) = self.made {
+            // (What a sort takes is on the account.)
+            let took = (now - self.began).as_secs_f64();
+            let compared = if step == Step::Compare { took } else { 0.0 };
+            ASKED.with_borrow_mut(|asked| {
+                asked.truncate(OF_ONE - 1);
+                asked.push(Asked { list: self.list, compared, gain: self.prices.gain });
+            });
+        }
     }
 }
 
@@ -84,8 +135,9 @@ thread_local! {
 
 struct Asked {
     list: List,
-    /// By the prices.
+    /// Seconds.
     compared: f64,
+    /// By the prices.
     gain: f64,
 }
 
@@ -94,9 +146,14 @@ pub fn note_held(stays: bool) {
     STAYS.set(stays);
 }
 
-/// Whether a device could be worth so many integers at all.
-pub fn is_much(config: &Config, question: &Question, rates: &Rates) -> bool {
-    is_chosen(config) || STAYS.get() || question.host(rates) >= TINY.max(OVERHEAD + rates.launch)
+/// So many statements a device could be worth, whatever else is known; 0 where the settings choose the side.
+pub fn least(config: &Config, rates: &Rates) -> i64 {
+    if is_chosen(config) { 0 } else { (TINY.max(OVERHEAD + rates.launch) / rates.host_instance) as i64 }
+}
+
+/// Whether fewer statements than the `least` are no question.
+pub fn is_little(statements: i64, least: i64) -> bool {
+    statements < least && !STAYS.get()
 }
 
 /// What was missed and spent for a list.
@@ -108,10 +165,15 @@ struct Account {
     host: f64,
     /// Comparisons for nothing.
     debt: f64,
+    /// When the last question ended, if the program's loop ran.
+    last: Option<Instant>,
 }
 
 impl Account {
     fn allows(&mut self, step: Step, prices: &Prices) -> bool {
+        if prices.most <= 0.0 {
+            return false;
+        }
         if self.debt > 0.0 {
             self.debt -= SHARE * prices.host;
             return false;
@@ -152,33 +214,6 @@ fn with_account<T>(list: List, then: impl FnOnce(&mut Account) -> T) -> T {
     then(books.entry(list).or_default())
 }
 
-/// Whether a step may be made, which is so where the settings choose the side.
-pub fn may(config: &Config, question: &Question, step: Step, rates: &Rates) -> bool {
-    if is_chosen(config) {
-        return true;
-    }
-    let prices = question.prices(rates, STAYS.get());
-    // An answer that nobody used was for nothing.
-    let unused = ASKED.with_borrow_mut(|asked| {
-        let at = asked.iter().position(|other| other.list == question.list);
-        at.map(|at| asked.swap_remove(at))
-    });
-    let allowed = with_account(question.list, |account| {
-        if let Some(unused) = unused {
-            account.settle(&unused, true);
-        }
-        account.allows(step, &prices)
-    });
-    if allowed {
-        let compared = if step == Step::Compare { prices.compare } else { 0.0 };
-        ASKED.with_borrow_mut(|asked| {
-            asked.truncate(OF_ONE - 1);
-            asked.push(Asked { list: question.list, compared, gain: prices.gain });
-        });
-    }
-    allowed
-}
-
 /// The side of the execution that the last lists of this thread were asked for.
 pub fn settle(on_host: bool) {
     for asked in ASKED.take() {
@@ -196,36 +231,29 @@ mod tests {
         Rates::of(&REFERENCE, 8)
     }
 
-    fn question(integers: f64) -> Question {
-        Question { list: (8, 8), integers, each: 1.0 }
+    fn prices(integers: f64, stays: bool) -> Prices {
+        Prices::of((integers, 1.0), &rates(), stays, None)
     }
 
     #[test]
     fn what_the_host_has_done_before_a_device_begins_is_not_asked_for() {
         let config = Config { device: DeviceChoice::Cuda, ..Config::new(|_| None, []) };
-        for (integers, each, much) in [
-            (0.0, 1.0, false),
-            (30.0, 1.0, false),
-            (30.0, 32.0, false),
-            (3000.0, 1.0, false),
-            (3000.0, 32.0, true),
-            (1e6, 1.0, true),
-        ] {
-            let asked = Question { integers, each, ..question(0.0) };
-            assert_eq!(is_much(&config, &asked, &rates()), much, "{integers} {each}");
+        let least = super::least(&config, &rates());
+        for (statements, little) in [(0, true), (30, true), (3000, true), (96_000, false), (1_000_000, false)] {
+            assert_eq!(is_little(statements, least), little, "{statements}");
         }
         // What is on the device would have to come back.
         note_held(true);
-        assert!(is_much(&config, &question(30.0), &rates()));
+        assert!(!is_little(30, least));
         note_held(false);
         let emulated = Config { device: DeviceChoice::Emulated, ..Config::new(|_| None, []) };
-        assert!(is_much(&emulated, &question(30.0), &rates()));
+        assert!(!is_little(30, super::least(&emulated, &rates())));
     }
 
     /// What executions of a list lose that never gain on the device: seconds of sorts and comparisons, of
     /// those of the host. `changes`: the list is another one each time.
     fn lost(integers: f64, stays: bool, changes: bool) -> f64 {
-        let (mut account, prices) = (Account::default(), question(integers).prices(&rates(), stays));
+        let (mut account, prices) = (Account::default(), prices(integers, stays));
         let (mut sorted, mut spent, mut host) = (false, 0.0, 0.0);
         for _ in 0..5000 {
             let mut asked = None;
@@ -256,10 +284,22 @@ mod tests {
         }
     }
 
+    /// The loop takes a fifth of what is estimated, as often as it is asked for.
+    #[test]
+    fn the_host_takes_no_longer_than_what_is_between_questions() {
+        let counts = (6000.0, 3.0);
+        assert!(Prices::of((1e5, 3.0), &rates(), false, None).most > 0.0);
+        // What is on the device would have to come back.
+        assert!(Prices::of(counts, &rates(), true, Some(3.4e-6)).most > 0.0);
+        let short = Prices::of(counts, &rates(), false, Some(3.4e-6));
+        let mut account = Account::default();
+        assert!((0..10_000).all(|_| !account.allows(Step::Sort, &short) && !account.allows(Step::Compare, &short)));
+    }
+
     #[test]
     fn a_list_is_sorted_when_the_gains_missed_pay_for_it() {
         let first = |integers: f64, stays: bool| {
-            let (mut account, prices) = (Account::default(), question(integers).prices(&rates(), stays));
+            let (mut account, prices) = (Account::default(), prices(integers, stays));
             (1..).find(|_| account.allows(Step::Sort, &prices)).unwrap_or(0)
         };
         let (alone, stays) = (first(1e6, false), first(1e6, true));
@@ -269,7 +309,7 @@ mod tests {
 
     #[test]
     fn a_sort_comes_back_before_the_next_one() {
-        let prices = question(1e6).prices(&rates(), true);
+        let prices = prices(1e6, true);
         let mut account = Account::default();
         let sorts = |account: &mut Account| (1..).find(|_| account.allows(Step::Sort, &prices)).unwrap_or(0);
         let first = sorts(&mut account);

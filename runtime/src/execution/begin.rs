@@ -82,6 +82,9 @@ pub unsafe fn begin<'a>(
         run.queue.aim(scop, &state.module)?;
     }
     run.check_room()?;
+    if config.check.any() {
+        run.check_lists();
+    }
     // SAFETY: the caller's promise.
     let placed = unsafe { run.place_all(estimate, state) };
     if let Some(world) = world {

@@ -2,13 +2,32 @@
 
 use crate::base::caller::fatal;
 use crate::base::error::{Error, Result};
+use crate::base::spans::overlaps;
 use crate::device::buffer;
-use crate::memory::between;
+use crate::memory::{between, grouped};
 
 use super::array::{Home, Placed};
 use super::run::Run;
 
 impl Run<'_> {
+    /// `POLLYRS_RT_CHECK`: nothing that is written lies in a list that iterations were sorted by, as kernels
+    /// do not load it again.
+    pub(super) fn check_lists(&self) {
+        for list in self.arrays.iter().flat_map(|order| grouped::lists_of(order.host.start as u64)) {
+            for (index, Placed { host, .. }) in self.arrays.iter().enumerate() {
+                let start = host.start as u64;
+                let written = host.out_range().map(|(at, bytes)| (start + at, start + at + bytes));
+                if written.is_some_and(|written| overlaps(written, list)) {
+                    fatal(&format!(
+                        "{} writes array {}, in which a list is that its iterations were sorted by",
+                        self.fixed.scop.name(),
+                        self.fixed.scop.array_name(index)
+                    ));
+                }
+            }
+        }
+    }
+
     /// `POLLYRS_RT_CHECK`: what was copied in and isn't said to be written must be unchanged on the device.
     pub(super) unsafe fn check_unwritten(&mut self) -> Result<()> {
         for (index, &Placed { host, home, device, window, .. }) in self.arrays.iter().enumerate() {

@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
 
 use super::execution::note_refusal;
@@ -132,19 +133,29 @@ pub unsafe extern "C" fn pollyrs_rt_places(
     work: i64,
 ) -> *const Groups {
     let all = [a, b, c, d].map(|list| list.addr());
-    let integers = times.saturating_mul(inner);
-    let list = (a as u64, integers.saturating_mul(kind & 15));
     let lists = all.iter().take_while(|list| **list != 0).count();
-    let question = Question { list, integers: integers as f64 * lists as f64, each: work as f64 };
-    let (config, rates) = (registry::config(), registry::rates());
-    if times <= 0 || !lists::is_much(config, &question, rates) {
+    let integers = times.saturating_mul(inner).saturating_mul(lists as i64);
+    if times <= 0 || lists::is_little(integers.saturating_mul(work), least()) {
         return grouped::none();
     }
-    let _errno = Errno::kept();
+    let (_errno, _inside) = (Errno::kept(), Inside::enter());
+    let list = (a as u64, integers.saturating_mul(kind & 15));
+    let config = registry::config();
+    let mut question = Question::new(list, (integers as f64, work as f64), registry::rates());
     // SAFETY: the caller's promise.
     let lists = unsafe { Lists::new(all, [step, distance, inner, times, kind]) };
-    let may = |step| lists::may(config, &question, step, rates);
-    inspections::timed(|| grouped::groups(config, &lists, may))
+    let found = inspections::timed(|| grouped::groups(config, &lists, |step| question.may(config, step)));
+    question.ends(found != grouped::none());
+    found
+}
+
+/// [`lists::least`] of this process. (What a question computes of it raises no floating-point exception.)
+fn least() -> i64 {
+    static LEAST: OnceLock<i64> = OnceLock::new();
+    *LEAST.get_or_init(|| {
+        let (_errno, _inside) = (Errno::kept(), Inside::enter());
+        lists::least(registry::config(), registry::rates())
+    })
 }
 
 /// `pollyrs_rt_worth`.
@@ -172,6 +183,7 @@ pub unsafe extern "C" fn pollyrs_rt_worth_held(
 fn worth(cache: Option<&'static AtomicU64>, asked: (f64, u32), holds: bool) -> i32 {
     // (What may not ask finds out when it begins.)
     let Some(cache) = cache.filter(|_| !Inside::interrupted()) else { return 1 };
+    let _errno = Errno::kept();
     let _inside = Inside::enter();
     let state = registry::state_of(cache);
     let worth = inspections::worth(registry::config(), &state.learned, asked, registry::rates(), holds);

@@ -22,6 +22,7 @@ use crate::base::config::{Config, DeviceChoice, Offload};
 use crate::base::error::Error;
 use crate::base::error::Result;
 use crate::base::planted::skips;
+use crate::base::spans::Span;
 use crate::memory::distinct::on_threads;
 use crate::memory::mappings::can_be_read;
 
@@ -179,6 +180,18 @@ pub fn groups(config: &Config, lists: &Lists, mut may: impl FnMut(Step) -> bool)
     found
 }
 
+/// The memory of the lists that iterations were sorted by whose order, as the library keeps it, an address is
+/// in. (For `POLLYRS_RT_CHECK`.)
+pub fn lists_of(order: u64) -> Vec<Span> {
+    let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_its = |answer: &Answer| {
+        let first = answer.groups.map_or(0, |groups| groups.order.addr() as u64);
+        first != 0 && (first..first + 4 * answer.seen.len() as u64).contains(&order)
+    };
+    let found = known.all.iter().find(|own| own.answer.as_ref().is_some_and(is_its));
+    found.map_or_else(Vec::new, |own| own.lists.spans().collect())
+}
+
 impl Answer {
     fn bytes(&self) -> usize {
         let sorted = self.groups.map_or(0, |g| self.seen.len() * 8 + g.places as usize * 4);
@@ -213,19 +226,22 @@ impl Lists {
         self.kind & !i64::from(GROUPED_UNSIGNED | GROUPED_PARTLY)
     }
 
-    /// Whether there is memory where lists have integers that the loop may leave unread.
-    fn are_readable(&self) -> bool {
+    /// The memory of each.
+    fn spans(&self) -> impl Iterator<Item = Span> {
         let reach = |step: i64, times: i64| step.saturating_mul(times.saturating_sub(1));
         let reaches = [reach(self.step, self.times), reach(self.distance, self.inner)];
         let (low, high) = reaches.iter().fold((0i64, self.width()), |(low, high), reach| {
             (low.saturating_add((*reach).min(0)), high.saturating_add((*reach).max(0)))
         });
-        let spans = self.lists.iter().take_while(|list| **list != 0);
-        self.kind & i64::from(GROUPED_PARTLY) == 0
-            || can_be_read(spans.map(|list| {
-                let at = *list as u64;
-                (at.saturating_add_signed(low), at.saturating_add_signed(high))
-            }))
+        self.lists.iter().take_while(|list| **list != 0).map(move |list| {
+            let at = *list as u64;
+            (at.saturating_add_signed(low), at.saturating_add_signed(high))
+        })
+    }
+
+    /// Whether there is memory where lists have integers that the loop may leave unread.
+    fn are_readable(&self) -> bool {
+        self.kind & i64::from(GROUPED_PARTLY) == 0 || can_be_read(self.spans())
     }
 
     /// How many of them an iteration of the outer loop has.
