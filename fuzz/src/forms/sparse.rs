@@ -144,9 +144,7 @@ impl Form<'_, '_> {
             1 => ("stores of components", format!("y[2 * p[k]] = {term}; y[2 * p[k] + 1] = v[k];")),
             2 => ("stores by two lists", format!("y[p[k]] = {term}; y[q[k]] = v[k];")),
             3 => ("stores beside sums", format!("y[2 * p[k]] = {term}; y[2 * q[k] + 1] += v[k];")),
-            4 => {
-                ("stores twice", format!("y[p[k]] = v[k]; if (v[k] < 3) y[p[k]] = {term};"))
-            }
+            4 => ("stores twice", format!("y[p[k]] = v[k]; if (v[k] < 3) y[p[k]] = {term};")),
             _ => (
                 "one of two stores",
                 format!("if (v[k] > 2) y[2 * p[k]] = {term}; else y[2 * p[k] + 1] = v[k];"),

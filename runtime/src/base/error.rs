@@ -38,7 +38,9 @@ pub enum Error {
     TooYoung { age_ms: f64, price_ms: f64, host_ms: f64, size: Size },
     #[error("not yet worth loading the code: estimated gain {gain_ms:.3} ms")]
     NotYetLoaded { gain_ms: f64, host_ms: f64, size: Size },
-    #[error("inspections for executions that stayed on the host took as long as this one may lose by another")]
+    #[error(
+        "inspections for executions that stayed on the host took as long as this one may lose by another"
+    )]
     Inspected { host_ms: f64, size: Size },
     #[error("given up on the device after {after_ms:.3} ms: estimated {host_ms:.3} ms on the host")]
     GivenUp { after_ms: f64, host_ms: f64, size: Size },

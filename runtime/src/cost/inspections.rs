@@ -243,9 +243,13 @@ mod tests {
     #[test]
     fn little_work_is_not_inspected() {
         let learned: &Learned = Box::leak(Box::default());
-        for (work, holds, worth) in
-            [(30.0, false, false), (3e3, false, false), (1e6, false, true), (30.0, true, true), (-1.0, false, false)]
-        {
+        for (work, holds, worth) in [
+            (30.0, false, false),
+            (3e3, false, false),
+            (1e6, false, true),
+            (30.0, true, true),
+            (-1.0, false, false),
+        ] {
             assert_eq!(asks(learned, work, holds).is_ok(), worth, "{work} {holds}");
             CURRENT.take();
         }

@@ -103,7 +103,8 @@ impl Question {
 
     /// Whether a step may be made, which is so where the settings choose the side.
     pub fn may(&mut self, config: &Config, step: Step) -> bool {
-        let allowed = is_chosen(config) || with_account(self.list, |account| account.allows(step, &self.prices));
+        let allowed =
+            is_chosen(config) || with_account(self.list, |account| account.allows(step, &self.prices));
         if allowed {
             self.made = Some(step);
         }
@@ -239,7 +240,8 @@ mod tests {
     fn what_the_host_has_done_before_a_device_begins_is_not_asked_for() {
         let config = Config { device: DeviceChoice::Cuda, ..Config::new(|_| None, []) };
         let least = super::least(&config, &rates());
-        for (statements, little) in [(0, true), (30, true), (3000, true), (96_000, false), (1_000_000, false)] {
+        for (statements, little) in [(0, true), (30, true), (3000, true), (96_000, false), (1_000_000, false)]
+        {
             assert_eq!(is_little(statements, least), little, "{statements}");
         }
         // What is on the device would have to come back.
@@ -293,7 +295,10 @@ mod tests {
         assert!(Prices::of(counts, &rates(), true, Some(3.4e-6)).most > 0.0);
         let short = Prices::of(counts, &rates(), false, Some(3.4e-6));
         let mut account = Account::default();
-        assert!((0..10_000).all(|_| !account.allows(Step::Sort, &short) && !account.allows(Step::Compare, &short)));
+        assert!(
+            (0..10_000)
+                .all(|_| !account.allows(Step::Sort, &short) && !account.allows(Step::Compare, &short))
+        );
     }
 
     #[test]

@@ -15,7 +15,7 @@ void rows(int n, int m, const int *restrict list, const double *restrict x, doub
       y[list[i] * m + j] = x[i * m + j];
 }
 
-// (Of floating-point numbers there is a version by places, for one step.)
+// (Of floating-point numbers, and of sums of products, there is a version by places, for one step.)
 // CHECK-LABEL: scop steps
 // CHECK: may-read [{{.*}}] -> { S0[i0, i1] -> y[o0] :
 // CHECK-NEXT: at [{{.*}}] -> { S0[i0, i1] -> y_place[i1] }
@@ -24,7 +24,7 @@ void rows(int n, int m, const int *restrict list, const double *restrict x, doub
 void steps(int n, int t, const int *restrict list, const long *restrict x, long *restrict y) {
   for (int k = 0; k < t; k++)
     for (int i = 0; i < n; i++)
-      y[list[i]] = y[list[i]] * 3 + x[i];
+      y[list[i]] = y[list[i]] < x[i] ? y[list[i]] + 3 : x[i];
 }
 
 // Iterations by place.

@@ -1,5 +1,5 @@
 // Updates of elements that data chooses may be made in any order, if nothing else is done to the array; what looks at the element, adds floating-point numbers in the program's
-// order or is too narrow for it needs numbers that are all different; another store in between, and several operations, are refused.
+// order or is too narrow for it needs numbers that are all different, or goes place by place, as operations of several kinds do; another store in between is refused.
 //
 // RUN: %clang -O1 -g -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
 // RUN: %opt -passes="print<pollyrs-scop>" -disable-output %t.ll 2>&1 | FileCheck %s
@@ -80,10 +80,39 @@ void lost(int n, int *restrict h, const int *restrict a, const int *restrict b) 
   }
 }
 
-// REFUSED: rejected Subscript at {{.*}}: a subscript of h is not affine: it depends on p
+// Operations of two kinds keep their order, place by place; those of one kind do not need to.
+// CHECK-LABEL: scop mixed
+// CHECK: param pollyrs_groups
+// CHECK-NOT: update
 void mixed(int n, int *restrict h, const int *restrict p, const int *restrict q) {
   for (int i = 0; i < n; i++) {
     h[p[i]] += 1;
     h[q[i]] ^= 5;
   }
+}
+
+// CHECK-LABEL: scop divided
+// CHECK: param pollyrs_groups
+void divided(int n, int *restrict h, const int *restrict p, const int *restrict v) {
+  for (int i = 0; i < n; i++)
+    h[p[i]] = h[p[i]] / v[i] + 1;
+}
+
+// CHECK-LABEL: scop cases
+// CHECK: param pollyrs_groups
+void cases(int n, float *restrict f, const int *restrict p, const int *restrict kind) {
+  for (int i = 0; i < n; i++)
+    switch (kind[i]) {
+    case 0:
+      f[p[i]] += 1;
+      break;
+    case 1:
+      f[p[i]] *= 2;
+      break;
+    case 5:
+      f[p[i]] -= 3;
+      break;
+    default:
+      break;
+    }
 }
