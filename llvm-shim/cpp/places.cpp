@@ -67,8 +67,9 @@ struct Address {
   std::optional<pollyrs::NarrowPlace> Narrow{};
 };
 
-// Whether an instruction is a call that computes from its arguments, and writes errno at most. In kernels such
-// calls say so, in any order; where errno would not be ERANGE the program's loop runs (prs_assume_no_errno).
+// Whether an instruction is a call that computes from its arguments, and writes errno at most. In kernels
+// such calls say so, in any order; where errno would not be ERANGE the program's loop runs
+// (prs_assume_no_errno).
 bool writesErrnoAtMost(const Instruction &I) {
   auto *Call = dyn_cast<CallInst>(&I);
   const MemoryEffects Errno = MemoryEffects::errnoMemOnly(ModRefInfo::Mod);
@@ -507,8 +508,8 @@ BasicBlock *pollyrs::regularExit(const Loop &L) {
   return Checks && !L.contains(Exit) && !checkedWay(*Branch, L) ? Exit : nullptr;
 }
 
-// Whether something is the same in all iterations of a loop, or what one place in memory has, such as a member
-// of a structure, which stores of the loop rarely change.
+// Whether something is the same in all iterations of a loop, or what one place in memory has, such as a
+// member of a structure, which stores of the loop rarely change.
 static bool staysInMost(const SCEV *S, const Loop &L, ScalarEvolution &SE) {
   return !SCEVExprContains(S, [&](const SCEV *Part) {
     if (auto *Rec = dyn_cast<SCEVAddRecExpr>(Part))

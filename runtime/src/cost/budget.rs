@@ -29,6 +29,32 @@ const MORE: f64 = 1.0 / 200.0;
 /// What may be lost in the long run.
 const SHARE: f64 = 1.0 / 50.0;
 
+/// Inspections for nothing may take this part of what the host takes.
+pub(super) const INSPECTIONS: f64 = 1.0 / 20.0;
+
+/// Seconds of inspections for nothing that the host's time has not paid back yet.
+#[derive(Debug, Default)]
+pub struct Debt(Figure);
+
+impl Debt {
+    /// An execution takes so many seconds on the host: whether nothing is owed. If not, it pays back.
+    pub(super) fn is_paid(&self, host: f64) -> bool {
+        let owed = self.0.get().unwrap_or(0.0);
+        if owed > 0.0 {
+            self.0.set(owed - INSPECTIONS * host);
+        }
+        owed <= 0.0
+    }
+
+    pub(super) fn owes(&self, seconds: f64) {
+        self.0.set(self.0.get().unwrap_or(0.0).max(0.0) + seconds);
+    }
+
+    pub(super) fn forgive(&self) {
+        self.0.set(0.0);
+    }
+}
+
 /// What was spent.
 #[derive(Debug, Default)]
 pub struct Budget {

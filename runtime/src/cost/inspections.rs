@@ -6,9 +6,9 @@
 //!
 //! **Approach.** An execution asks ahead of its inspections whether it is worth them ([`worth`]): the least
 //! that the device could take, with no transfers, is less than what the host takes, and the time of
-//! inspections for nothing is a small part ([`SHARE`]) of what the host took. Sizes and rates change, so
-//! that what is paid back is tried again. Lists that are sorted by place have accounts of their own
-//! ([`super::lists`]).
+//! inspections for nothing is a small part of what the host took ([`super::budget::INSPECTIONS`]). Sizes and
+//! rates change, so that what is paid back is tried again. Lists that are sorted by place have accounts of
+//! their own ([`super::lists`]).
 //!
 //! **Example.** A gather of 30 elements takes 30 ns by the estimate, and a launch 10 µs: nothing is looked
 //! at. One of 10^6 takes 1 ms; its inspection takes 0.3 ms, behind which the host is chosen: some six more
@@ -22,13 +22,11 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{Estimate, Figure, Learned, OVERHEAD, Rates, lists};
+use super::{Estimate, Learned, OVERHEAD, Rates, lists};
 use crate::base::config::{Config, DeviceChoice, Offload};
 use crate::base::error::{Error, Result};
 use crate::base::size::Size;
 
-/// Inspections for nothing may take this part of what the host takes.
-pub(super) const SHARE: f64 = 1.0 / 20.0;
 /// Executions without an inspection behind one for nothing, of code that does not ask ahead: an inspection
 /// reads what the loop reads, at most, and is so no more than a twentieth.
 const WITHOUT: u32 = 20;
@@ -77,29 +75,6 @@ pub fn take_ms() -> f64 {
 /// Whether the settings choose the side, or all ranks have to do the same.
 pub(super) fn is_chosen(config: &Config) -> bool {
     config.device == DeviceChoice::Emulated || config.offload != Offload::Auto || config.job.shares()
-}
-
-/// Seconds of inspections for nothing that the host's time has not paid back yet.
-#[derive(Debug, Default)]
-pub struct Debt(Figure);
-
-impl Debt {
-    /// An execution takes so many seconds on the host: whether nothing is owed. If not, it pays back.
-    pub(super) fn is_paid(&self, host: f64) -> bool {
-        let owed = self.0.get().unwrap_or(0.0);
-        if owed > 0.0 {
-            self.0.set(owed - SHARE * host);
-        }
-        owed <= 0.0
-    }
-
-    pub(super) fn owes(&self, seconds: f64) {
-        self.0.set(self.0.get().unwrap_or(0.0).max(0.0) + seconds);
-    }
-
-    pub(super) fn forgive(&self) {
-        self.0.set(0.0);
-    }
 }
 
 /// Whether an execution of so much work, with so many kernels, is worth its inspections. `holds`: something
@@ -212,6 +187,7 @@ pub fn settle(on_host: bool) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::budget::INSPECTIONS;
     use super::super::machine::REFERENCE;
     use super::*;
 
@@ -271,8 +247,8 @@ mod tests {
                 }
                 host += 1e-3;
             }
-            assert!(inspected - last <= SHARE * host + 1e-9, "{part}: {inspected} of {host}");
-            assert!(inspected > 0.4 * SHARE * host || part < SHARE, "{part}: looked at again");
+            assert!(inspected - last <= INSPECTIONS * host + 1e-9, "{part}: {inspected} of {host}");
+            assert!(inspected > 0.4 * INSPECTIONS * host || part < INSPECTIONS, "{part}: looked at again");
             // What is chosen to be on the device is looked at each time.
             learned.looks.forgive();
             for _ in 0..3 {

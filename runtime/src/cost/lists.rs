@@ -26,7 +26,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use super::inspections::{List, SHARE, is_chosen};
+use super::budget::INSPECTIONS;
+use super::inspections::{List, is_chosen};
 use super::{OVERHEAD, Rates, TINY};
 use crate::base::config::Config;
 use crate::memory::grouped::Step;
@@ -59,8 +60,8 @@ struct Prices {
 }
 
 impl Prices {
-    /// Of so many integers of all lists, for each of which the loop runs `each` statements. `stays`: arrays of
-    /// the thread's functions are on the device; `between`: seconds since the question before.
+    /// Of so many integers of all lists, for each of which the loop runs `each` statements. `stays`: arrays
+    /// of the thread's functions are on the device; `between`: seconds since the question before.
     fn of((integers, each): (f64, f64), rates: &Rates, stays: bool, between: Option<f64>) -> Prices {
         let (statements, compare) = (integers * each.max(1.0), integers * COMPARED);
         let host = between.unwrap_or(f64::INFINITY).min(statements * rates.host_instance);
@@ -176,7 +177,7 @@ impl Account {
             return false;
         }
         if self.debt > 0.0 {
-            self.debt -= SHARE * prices.host;
+            self.debt -= INSPECTIONS * prices.host;
             return false;
         }
         if step == Step::Compare {
@@ -281,7 +282,7 @@ mod tests {
         for integers in [2e4, 1e5, 1e6, 1e7] {
             for changes in [false, true] {
                 let lost = lost(integers, false, changes);
-                assert!(lost <= SORTS + SHARE, "{integers} {changes}: {lost}");
+                assert!(lost <= SORTS + INSPECTIONS, "{integers} {changes}: {lost}");
             }
         }
     }

@@ -313,7 +313,7 @@ pub struct Learned {
     serial: Figure,
     loading: Loading,
     /// What inspections before executions on the host took.
-    looks: inspections::Debt,
+    looks: budget::Debt,
     /// Sizes that come again.
     history: History,
     /// Executions that share their transfers, of which this SCoP's is the first.
