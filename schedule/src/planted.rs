@@ -5,7 +5,7 @@
 //! is a constant.
 
 /// Every bug, and what it breaks.
-pub const BUGS: [(&str, &str); 53] = [
+pub const BUGS: [(&str, &str); 52] = [
     ("no-anti", "dependences: no anti dependences"),
     ("no-flow", "dependences: no flow dependences"),
     ("coincident", "scheduler: every member of a band is coincident"),
@@ -52,7 +52,6 @@ pub const BUGS: [(&str, &str); 53] = [
     ("spare-columns", "graphs: a thread executes columns of a tile that there are not"),
     ("row-copy", "rows: the last row of a block is not copied to shared memory"),
     ("both-versions", "rows: what is added up in parts is added up as ever as well"),
-    ("lists-apart", "inspections: what is written by a list is taken for memory apart from the list"),
     ("slice-end", "slices: the last block of a slice gets no data of its own"),
     ("slice-later", "slices: results go back although later launches change them"),
     ("part-halo", "parts: what the last row of blocks of a part touches does not count"),

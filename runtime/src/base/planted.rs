@@ -84,10 +84,11 @@ pub const SEEN: [(&str, &str); 4] = [
 
 /// What is believed of inspected values although it does not hold, which the checked device has to find
 /// (`test/planted/inspections.c`).
-pub const INSPECTED: [(&str, &str); 4] = [
+pub const INSPECTED: [(&str, &str); 5] = [
     ("distinct", "inspections: equal values are taken for different ones"),
     ("largest", "inspections: the largest value is one too small"),
     ("unstable", "inspections: what is added to one element is not in the program's order"),
+    ("lists-apart", "inspections: what is written by a list is taken for memory apart from the list"),
     ("largest-number", "inspections: the largest number that is rounded is one too small"),
 ];
 
