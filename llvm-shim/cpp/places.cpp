@@ -449,14 +449,39 @@ private:
     return false;
   }
 
-  // Whether a value is made of a loaded one by operations like `Last`, as those of atomics are.
-  static bool isAtomic(const Value &V, const LoadInst &Load, const Instruction &Last) {
-    auto Kind = [](unsigned Opcode) { return Opcode == Instruction::Sub ? unsigned(Instruction::Add) : Opcode; };
+  // Sums and differences are of one kind, each operation on bits is another one, and the others have none.
+  static unsigned kindOf(const BinaryOperator &Op) {
+    if (Op.getOpcode() == Instruction::Add || Op.getOpcode() == Instruction::Sub)
+      return Instruction::Add;
+    return Op.isBitwiseLogicOp() ? unsigned(Op.getOpcode()) : 0;
+  }
+
+  // Whether a value is made of what an element holds by operations of one kind, as those of atomics are.
+  bool isAtomic(Value &V, pollyrs::PlaceAccess Of, unsigned Kind) const {
+    auto It = isa<LoadInst>(V) ? G.Accesses.find(cast<Instruction>(&V)) : G.Accesses.end();
+    if (It != G.Accesses.end())
+      return It->second.Target == Of.Target && It->second.List == Of.List;
     auto *Op = dyn_cast<BinaryOperator>(&V);
-    if (&V == &Load || !Op || Kind(Op->getOpcode()) != Kind(Last.getOpcode()))
-      return &V == &Load;
-    bool Sum = Kind(Op->getOpcode()) == Instruction::Add || Op->isBitwiseLogicOp();
-    return Sum && (isAtomic(*Op->getOperand(0), Load, Last) || (Op->isCommutative() && isAtomic(*Op->getOperand(1), Load, Last)));
+    if (!Op || !Kind || kindOf(*Op) != Kind)
+      return false;
+    return isAtomic(*Op->getOperand(0), Of, Kind) || (Op->isCommutative() && isAtomic(*Op->getOperand(1), Of, Kind));
+  }
+
+  bool isOneAtomic(Instruction *V, pollyrs::PlaceAccess Of) const {
+    auto *Op = dyn_cast_or_null<BinaryOperator>(V);
+    return !Op || isAtomic(*Op, Of, kindOf(*Op));
+  }
+
+  // Whether operations of several kinds are made on the elements of a target.
+  bool hasKinds(unsigned Target) const {
+    std::optional<unsigned> Kind;
+    return any_of(G.Accesses, [&](auto &A) {
+      auto *Store = dyn_cast<StoreInst>(A.first);
+      auto *Op = Store && A.second.Target == Target ? dyn_cast<BinaryOperator>(Store->getValueOperand()) : nullptr;
+      if (Op && !Kind)
+        Kind = kindOf(*Op);
+      return Op && *Kind != kindOf(*Op);
+    });
   }
 
   // Whether atomic operations would not do.
@@ -472,7 +497,7 @@ private:
       Type *Ty = Store->getValueOperand()->getType();
       if (Ty->isFloatingPointTy())
         return !(Value && isa<FPMathOperator>(Value) && Value->hasAllowReassoc() && Value->getOpcode() != Instruction::FMul);
-      return Ty->getIntegerBitWidth() < 32 || (isa_and_nonnull<BinaryOperator>(Value) && !isAtomic(*Value, *G.Targets[A.second.Target].Load, *Value));
+      return Ty->getIntegerBitWidth() < 32 || hasKinds(A.second.Target) || !isOneAtomic(Value, A.second);
     });
   }
 

@@ -91,6 +91,16 @@ void mixed(int n, int *restrict h, const int *restrict p, const int *restrict q)
   }
 }
 
+// CHECK-LABEL: scop both
+// CHECK-NOT: pollyrs_groups
+// CHECK: update of h in any order: Add
+void both(int n, int *restrict h, const int *restrict p, const int *restrict q) {
+  for (int i = 0; i < n; i++) {
+    h[p[i]] += 1;
+    h[q[i]] += i;
+  }
+}
+
 // CHECK-LABEL: scop divided
 // CHECK: param pollyrs_groups
 void divided(int n, int *restrict h, const int *restrict p, const int *restrict v) {
