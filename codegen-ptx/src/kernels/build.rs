@@ -48,7 +48,7 @@ use crate::kernels::arguments::{argument_types, candidates, finish, used_arrays}
 use crate::kernels::entry::{Draft, entry};
 use crate::ops::tasks;
 use crate::staged::state::Staged;
-use crate::staged::{boxes, counters, element, groups, promotion, window};
+use crate::staged::{boxes, carried, counters, element, groups, promotion, window};
 use crate::statement::errno;
 use crate::tiled::emit;
 use pollyrs_isl as isl;
@@ -134,6 +134,7 @@ fn build_kernel(
         k.storage.windows.disturb(scop, kernel, &tree)?;
         let full = window::full_stage(kernel)?;
         boxes::begin(&mut k)?;
+        carried::begin(&mut k)?;
         counters::begin(&mut k)?;
         let mut emit = k.emit.clone();
         if let Some(task) = k.task.as_ref().filter(|_| planted("graph-signal")) {

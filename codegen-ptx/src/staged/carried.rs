@@ -21,6 +21,7 @@ use crate::staged::registers::{IN_WORD, Registers};
 use crate::staged::state::KernelBuilder;
 use crate::statement::emit::{emit_stored, what};
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntNE, LLVMIntSLE};
+use inkwell::llvm_sys::LLVMOpcode;
 use pollyrs_isl as isl;
 use pollyrs_schedule::{Carried, MOST_TIMES, Operand, Param};
 use pollyrs_scop::{AccessValue, ArrayId, Statement};
@@ -69,15 +70,11 @@ pub(crate) fn emit(
     let (first, last) = (bound(c.times.clone().dim_min(0)?)?, bound(c.times.clone().dim_max(0)?)?);
     let inside = ir.and(ir.icmp(LLVMIntSLE, first, *time), ir.icmp(LLVMIntSLE, *time, last));
     let none = k.unless(ir.not(ir.and(there, inside)));
-    let sizes: Vec<i64> = k.kernel().block.iter().map(|b| i64::from(b.size)).collect();
-    let [p, q] = sizes[..] else { return internal("a carried update of a block of one dimension") };
-    if [p, q].iter().any(|n| !(1..=TILE).contains(n) || TILE % n != 0) {
-        return internal("a carried update in a block whose sizes do not divide a tile's");
-    }
-    let registers = registers(k, c, [TILE / p, TILE / q])?;
+    let [p, q] = sizes(k)?;
+    let registers = registers(k, c)?;
     let s = &k.scop.statements[c.statement.0];
     let loaded = k.unless(ir.icmp(LLVMIntNE, *time, first));
-    begin(k, &registers, array_of(s, c), [p, q])?;
+    take_rows(k, &registers, array_of(s, c), [p, q])?;
     let mut now = Now { c, s, emit, time: *time, first, at: Default::default(), registers };
     now.at = coordinates(k, &now, [p, q])?;
     load(k, &now)?;
@@ -100,7 +97,7 @@ fn array_of(s: &Statement, c: &Carried) -> ArrayId {
 ///
 /// The optimizer is not told what they are: it would keep what comes of them for each element from one task's
 /// step to the next, and products have no register to spare.
-fn begin(k: &KernelBuilder<'_>, registers: &Registers, array: ArrayId, [p, q]: [i64; 2]) -> Result<()> {
+fn take_rows(k: &KernelBuilder<'_>, registers: &Registers, array: ArrayId, [p, q]: [i64; 2]) -> Result<()> {
     let ir = k.ir;
     let Some(task) = &k.task else { return internal("a carried update of a block that is no task") };
     let thread = ir.zext(task.thread, ir.i64_type());
@@ -126,9 +123,51 @@ fn coordinates(k: &KernelBuilder<'_>, now: &Now<'_, '_>, sizes: [i64; 2]) -> Res
     Ok(at)
 }
 
+/// Ahead of all instances: the registers of all carried updates.
+pub(crate) fn begin(k: &mut KernelBuilder<'_>) -> Result<()> {
+    let kernel = k.kernel();
+    for c in kernel.carried().iter().filter(|_| boxes::are_updates(k)).collect::<Vec<_>>() {
+        registers(k, c)?;
+    }
+    Ok(())
+}
+
+/// Where nothing of carried updates is needed any more, or yet: the optimizer does not see that each begins
+/// with loads, and would keep registers for them.
+pub(crate) fn forget(k: &KernelBuilder<'_>) {
+    let ir = k.ir;
+    let none = |bits: u32| ir.trunc(ir.int(0), ir.int_type(bits));
+    for (number, r) in &k.storage.boxes.carried {
+        let Some(c) = k.kernel().carried().iter().find(|c| c.number == *number) else { continue };
+        let elem = k.scop.array(array_of(&k.scop.statements[c.statement.0], c)).elem;
+        let ty = llvm_elem(ir, elem);
+        let bits = ir.int_type(8 * elem.bytes());
+        let zero = ir.cast(LLVMOpcode::LLVMBitCast, ir.trunc(ir.int(0), bits), ty);
+        for slot in r.values.iter().flatten() {
+            ir.store(zero, *slot);
+        }
+        for slot in r.last.iter().flatten() {
+            ir.store(none(32), *slot);
+        }
+        for slot in r.stored.iter().chain(&r.ahead).chain(&r.operands).chain([&r.home]) {
+            ir.store(ir.int(0), *slot);
+        }
+    }
+}
+
+/// The sizes of the block, which divide those of a tile.
+fn sizes(k: &KernelBuilder<'_>) -> Result<[i64; 2]> {
+    let sizes: Vec<i64> = k.kernel().block.iter().map(|b| i64::from(b.size)).collect();
+    let [p, q] = sizes[..] else { return internal("a carried update of a block of one dimension") };
+    match [p, q].iter().any(|n| !(1..=TILE).contains(n) || TILE % n != 0) {
+        true => internal("a carried update in a block whose sizes do not divide a tile's"),
+        false => Ok([p, q]),
+    }
+}
+
 /// What the thread has, the same wherever the update is emitted.
-fn registers(k: &mut KernelBuilder<'_>, c: &Carried, sizes: [i64; 2]) -> Result<Registers> {
-    let [rows, columns] = sizes.map(|n| n as usize);
+fn registers(k: &mut KernelBuilder<'_>, c: &Carried) -> Result<Registers> {
+    let [rows, columns] = sizes(k)?.map(|n| (TILE / n) as usize);
     if let Some(r) = k.storage.boxes.carried.get(&c.number) {
         return Ok(r.clone());
     }

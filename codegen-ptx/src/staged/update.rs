@@ -19,8 +19,8 @@ use crate::ir::intrinsics::BARRIER;
 use crate::ir::llvm::*;
 use crate::ir::types::llvm_elem;
 use crate::kernel::builder::alignment;
-use crate::staged::boxes;
 use crate::staged::state::KernelBuilder;
+use crate::staged::{boxes, carried};
 use crate::statement::emit::{emit_stored, what};
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntSGE, LLVMIntSGT, LLVMIntSLT};
 use pollyrs_isl as isl;
@@ -86,6 +86,7 @@ pub(crate) fn emit(
     let context = k.kernel().context.clone().params()?;
     let some = u.points.clone().params()?.intersect(u.times.clone().params()?)?.gist(context)?.coalesce()?;
     let none = k.unless(ir.not(known.emit_set(&some)?));
+    carried::forget(k);
     let p = points(k, emit, u, step)?;
     let operand_tiles = operand_tiles(k, &p, u)?;
     let cells = cells(k, &p, u)?;

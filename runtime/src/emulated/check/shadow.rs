@@ -91,8 +91,8 @@ struct Order {
     /// next barrier.
     known: Vec<u64>,
     fresh: Vec<(u16, u64)>,
-    /// By location: when blocks that don't know of each other read it, where several did.
-    readers: RefCell<BTreeMap<usize, Vec<u32>>>,
+    /// By location: when blocks that don't know of each other read it, and in which thread, where several did.
+    readers: RefCell<BTreeMap<usize, Vec<(u32, u16)>>>,
 }
 
 fn has(set: &[u64], block: u64) -> bool {
@@ -192,12 +192,18 @@ impl Clock {
     /// The reads of a location that the running block does not know of, from here on.
     fn note_reader(&self, location: usize, earlier: &Stamp, thread: u16) {
         let Some(order) = &self.order else { return };
-        if earlier.epoch < self.launch || earlier.epoch >= self.block || self.is_ordered(earlier, thread) {
+        // With several blocks among them all are noted, and have been.
+        let several = earlier.thread == MANY_BLOCKS;
+        let ordered = || earlier.epoch >= self.block || self.is_ordered(earlier, thread);
+        if earlier.epoch < self.launch || !several && ordered() {
             return;
         }
         let mut readers = order.readers.borrow_mut();
         let readers = readers.entry(location).or_default();
-        readers.extend([earlier.epoch, self.now]);
+        if !several {
+            readers.push((earlier.epoch, earlier.thread));
+        }
+        readers.push((self.now, thread));
         readers.sort_unstable();
         readers.dedup();
     }
@@ -206,8 +212,11 @@ impl Clock {
     fn all_ahead(&self, location: usize, thread: u16) -> bool {
         let Some(order) = &self.order else { return false };
         let readers = order.readers.borrow();
-        let own = |epoch: u32| epoch >= self.block && epoch < self.now;
-        readers.get(&location).is_some_and(|all| all.iter().all(|e| own(*e) || self.is_ahead(*e, thread)))
+        // The thread itself may have read it just now, to write it.
+        let own = |(epoch, by): (u32, u16)| {
+            epoch >= self.block && (epoch < self.now || epoch == self.now && by == thread)
+        };
+        readers.get(&location).is_some_and(|all| all.iter().all(|e| own(*e) || self.is_ahead(e.0, thread)))
     }
 
     /// The block of this launch that ran at `epoch`.
@@ -508,6 +517,47 @@ mod tests {
                     ('r', 0, 1),
                 ],
                 None,
+            ),
+            // A block reads what it writes, behind two others that read it, in one thread or in two.
+            (
+                &[
+                    B(0),
+                    ('r', 0, 1),
+                    BAR,
+                    END,
+                    B(1),
+                    ('r', 0, 1),
+                    BAR,
+                    END,
+                    B(2),
+                    ('a', 0, 0),
+                    ('a', 1, 0),
+                    BAR,
+                    ('r', 0, 3),
+                    ('r', 0, 3),
+                    ('w', 0, 3),
+                ],
+                None,
+            ),
+            (
+                &[
+                    B(0),
+                    ('r', 0, 1),
+                    BAR,
+                    END,
+                    B(1),
+                    ('r', 0, 1),
+                    BAR,
+                    END,
+                    B(2),
+                    ('a', 0, 0),
+                    ('a', 1, 0),
+                    BAR,
+                    ('r', 0, 3),
+                    ('r', 0, 5),
+                    ('w', 0, 3),
+                ],
+                Some(Blocks),
             ),
             // Reads before a write: of one block, of two, of which one is not waited for.
             (&[B(0), ('r', 0, 1), BAR, END, B(1), BAR, ('w', 0, 1)], Some(Blocks)),
