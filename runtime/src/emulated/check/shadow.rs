@@ -91,7 +91,8 @@ struct Order {
     /// next barrier.
     known: Vec<u64>,
     fresh: Vec<(u16, u64)>,
-    /// By location: when blocks that don't know of each other read it, and in which thread, where several did.
+    /// By location: when blocks that don't know of each other read it, and in which thread, where several
+    /// did.
     readers: RefCell<BTreeMap<usize, Vec<(u32, u16)>>>,
 }
 
