@@ -24,7 +24,7 @@ use crate::residency::Found;
 /// `pollyrs_rt_rows`.
 #[unsafe(no_mangle)]
 pub extern "C" fn pollyrs_rt_rows(first: *const c_void, last: *const c_void, step: i64, unit: i64) -> Rows {
-    let _errno = Errno::kept();
+    let (_errno, _inside) = (Errno::kept(), Inside::enter());
     noted(row_table::look(first, last, step, unit), (first, last, step), unit)
 }
 
@@ -38,7 +38,7 @@ pub extern "C" fn pollyrs_rt_rows_anywhere(
     low: i64,
     high: i64,
 ) -> Rows {
-    let _errno = Errno::kept();
+    let (_errno, _inside) = (Errno::kept(), Inside::enter());
     let rows = row_table::anywhere(first, last, (step, unit), (low, high));
     noted(rows, (first, last, step), unit)
 }
@@ -61,21 +61,21 @@ pub extern "C" fn pollyrs_rt_row_length(
     step: i64,
     behind: i64,
 ) -> i64 {
-    let _errno = Errno::kept();
+    let (_errno, _inside) = (Errno::kept(), Inside::enter());
     row_table::length(first, last, step, behind)
 }
 
 /// `pollyrs_rt_common_length`.
 #[unsafe(no_mangle)]
 pub extern "C" fn pollyrs_rt_common_length(first: *const c_void, last: *const c_void, step: i64) -> i64 {
-    let _errno = Errno::kept();
+    let (_errno, _inside) = (Errno::kept(), Inside::enter());
     row_table::common(first, last, step)
 }
 
 /// `pollyrs_rt_most`.
 #[unsafe(no_mangle)]
 pub extern "C" fn pollyrs_rt_most(first: *const c_void, last: *const c_void, step: i64, bytes: i64) -> i64 {
-    let _errno = Errno::kept();
+    let (_errno, _inside) = (Errno::kept(), Inside::enter());
     row_table::most(first, last, step, bytes)
 }
 
@@ -90,7 +90,7 @@ pub extern "C" fn pollyrs_rt_rows_leave(
     begin: *const c_void,
     end: *const c_void,
 ) -> i64 {
-    let _errno = Errno::kept();
+    let (_errno, _inside) = (Errno::kept(), Inside::enter());
     i64::from(row_table::leave((first, last, step), (low, high), (begin, end)))
 }
 
@@ -212,7 +212,7 @@ pub extern "C" fn pollyrs_rt_inspect(
     element_bytes: u32,
     ends: &mut MaybeUninit<[i64; 2]>,
 ) -> i32 {
-    let _errno = Errno::kept();
+    let (_errno, _inside) = (Errno::kept(), Inside::enter());
     let look = || inspections::timed(|| inspect::gathered(start, rows, element_bytes));
     answer(if is_worth(start, rows) { look() } else { Err(error::Error::Unreadable) }, ends)
 }
@@ -251,7 +251,7 @@ pub unsafe extern "C" fn pollyrs_rt_inspect_held(
     element_bytes: u32,
     ends: &mut MaybeUninit<[i64; 2]>,
 ) -> i32 {
-    let _errno = Errno::kept();
+    let (_errno, _inside) = (Errno::kept(), Inside::enter());
     if what & INSPECT_FIRST != 0 {
         asked::begin(cache as usize);
     }
