@@ -1,5 +1,5 @@
-// Loops that are left where an iteration begins as well as where it ends: both tests at the end;
-// src/prepare.rs has the argument.
+// Loops that are left where an iteration begins as well as where it ends: both tests at the end, or one test
+// where the other one follows from it; src/prepare.rs has the argument.
 
 #include "shim.h"
 
@@ -120,7 +120,56 @@ bool joinEnds(Loop &L, Session &S) {
     DeleteDeadBlock(T->Own);
   return true;
 }
+
+// The branch of a block that leaves the loop by one of its two ways, and whether it stays where the condition
+// holds.
+std::optional<std::pair<BranchInst *, bool>> endIn(const Loop &L, BasicBlock *BB) {
+  auto *Branch = BB ? dyn_cast<BranchInst>(BB->getTerminator()) : nullptr;
+  if (!Branch || !Branch->isConditional() || L.contains(Branch->getSuccessor(0)) == L.contains(Branch->getSuccessor(1)))
+    return std::nullopt;
+  return std::pair(Branch, L.contains(Branch->getSuccessor(0)));
+}
+
+// A loop whose header has found out that the iteration comes to its end is left by the header alone. (What
+// both compare is of one iteration: nothing but the header's other way leads out of it before.)
+bool settleEnds(Loop &L, Session &S) {
+  auto Test = endIn(L, L.getHeader());
+  SmallVector<BasicBlock *, 4> Exiting;
+  L.getExitingBlocks(Exiting);
+  if (!Test || Exiting.size() < 2 || !S.work(L))
+    return false;
+  bool Changed = false;
+  for (BasicBlock *BB : Exiting) {
+    auto End = BB == L.getHeader() ? std::nullopt : endIn(L, BB);
+    if (!End)
+      continue;
+    auto [Branch, Stays] = *End;
+    Value *Known = Test->first->getCondition(), *Asked = Branch->getCondition();
+    std::optional<bool> Implied = Test->second;
+    if (Known != Asked)
+      Implied = isImpliedCondition(Known, Asked, Branch->getDataLayout(), Test->second);
+    if (Implied != std::optional<bool>(Stays))
+      continue;
+    Branch->getSuccessor(Stays ? 1 : 0)->removePredecessor(BB);
+    auto *On = IRBuilder<>(Branch).CreateBr(Branch->getSuccessor(Stays ? 0 : 1));
+    On->copyMetadata(*Branch, {LLVMContext::MD_loop});
+    Branch->eraseFromParent();
+    Changed = true;
+  }
+  return Changed;
+}
 } // namespace
+
+extern "C" bool prs_settle_ends(Session *S, LLVMValueRef FRef) {
+  Function &F = *unwrap<Function>(FRef);
+  LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
+  bool Changed = false;
+  for (Loop *L : LI.getLoopsInPreorder())
+    Changed |= settleEnds(*L, *S);
+  if (Changed)
+    S->FAM.invalidate(F, PreservedAnalyses::none());
+  return Changed;
+}
 
 extern "C" bool prs_join_ends(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);

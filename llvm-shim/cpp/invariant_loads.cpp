@@ -5,6 +5,7 @@
 #include "shim.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -138,15 +139,48 @@ void mark(Instruction &I, Value &Earlier) {
   I.replaceUsesWithIf(Marked, [&](Use &U) { return U.getUser() != Marked; });
 }
 
-// So is what a header takes over from iterations in which it is the same.
-void markTaken(Loop &L) {
-  for (PHINode &P : L.getHeader()->phis()) {
-    auto *Next = L.getLoopLatch() ? dyn_cast<SelectInst>(P.getIncomingValueForBlock(L.getLoopLatch())) : nullptr;
-    Value *First = P.getIncomingValueForBlock(L.getLoopPreheader());
-    bool Known = any_of(P.users(), [](User *U) { return cast<Instruction>(U)->hasMetadata(InvariantMark); });
-    if (!Known && Next && Next->hasMetadata(InvariantMark) && Next->getTrueValue() == First)
-      mark(P, *First);
+// Values that phis may have, and phis that are looked at together.
+constexpr unsigned MaxJoined = 16;
+
+// What was known before the loop of all that comes to a phi, through other phis of the loop too, which get
+// into `Web`: one value. Null if there is none.
+Value *joined(PHINode &P, Loop &L, SmallSetVector<PHINode *, MaxJoined> &Web) {
+  Value *Earlier = nullptr;
+  bool AnyLoad = false;
+  Web.insert(&P);
+  for (unsigned N = 0; N != Web.size(); ++N) {
+    if (Web.size() > MaxJoined)
+      return nullptr;
+    for (Value *V : Web[N]->incoming_values()) {
+      if (auto *Marked = dyn_cast<SelectInst>(V); Marked && Marked->hasMetadata(InvariantMark)) {
+        V = Marked->getTrueValue();
+        AnyLoad = true;
+      } else if (auto *Other = dyn_cast<PHINode>(V); Other && L.contains(Other)) {
+        Web.insert(Other);
+        continue;
+      }
+      if (!L.isLoopInvariant(V) || (Earlier && Earlier != V))
+        return nullptr;
+      Earlier = V;
+    }
   }
+  return AnyLoad ? Earlier : nullptr;
+}
+
+// So is what a header takes over from iterations in which it is the same, and what several ways bring to a
+// block that is the same on all of them.
+void markTaken(Loop &L) {
+  auto IsKnown = [](PHINode &P) { return any_of(P.users(), [](User *U) { return cast<Instruction>(U)->hasMetadata(InvariantMark); }); };
+  for (BasicBlock *BB : L.blocks())
+    for (PHINode &P : BB->phis()) {
+      SmallSetVector<PHINode *, MaxJoined> Web;
+      Value *Earlier = P.getType()->isIntOrPtrTy() && !IsKnown(P) ? joined(P, L, Web) : nullptr;
+      if (!Earlier)
+        continue;
+      for (PHINode *Each : Web)
+        if (!IsKnown(*Each))
+          mark(*Each, *Earlier);
+    }
 }
 
 // A place in memory before the loop, and what it holds.

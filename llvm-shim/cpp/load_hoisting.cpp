@@ -381,7 +381,10 @@ static bool hoistLoad(LoadInst &Load, Loop &L, const HoistingIn &Of, bool Togeth
   };
   // One that every execution of the loop reaches makes up for the conditions of all.
   if (any_of(Ways, [](const Guards &Conditions) { return Conditions.empty(); })) {
-    if (Speculated)
+    // What every execution of the loop reaches keeps what is known of it: its type tells it from stores of
+    // others when loops around are looked at.
+    Guards Own;
+    if (Speculated && !(guardsOf(Load, L, DT, LI, Own) && Own.empty()))
       Load.dropUBImplyingAttrsAndMetadata();
     if (Between)
       Load.setAlignment(std::min(Load.getAlign(), Known));

@@ -437,6 +437,13 @@ impl Session {
         /// have lost their simple form.
         join_ends = prs_join_ends;
 
+        /// A loop that other blocks leave on conditions of which the header knows in each iteration that they
+        /// do not hold is left by the header alone. So threaded jumps leave `for (k = n - 1; k >= 0; k--)`
+        /// around `for (i = 0; i < k; i++)`: that there is an inner iteration is that there is another outer
+        /// one. Returns whether there was one: the loops have lost their simple form, and are rotated no
+        /// more.
+        settle_ends = prs_settle_ends;
+
         /// A nest over tiles of a size that is known at run time only, `for (t = a; t < n; t += s)` around
         /// `for (p = t; p < min(n, t + s); p++)`, gets a version in which each such pair of loops is one loop
         /// over `p`, whatever loops are in between; the other one stays on the host. Returns whether there

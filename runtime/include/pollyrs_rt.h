@@ -356,9 +356,10 @@ int64_t pollyrs_rt_wanted(void);
  * first. ends[0] and ends[1] are both 0 where there is no element. Returns 0, with both 0, if some of it
  * can't be read; and, with POLLYRS_INSPECT_DISTINCT added to element_bytes, if two of them are equal. With
  * POLLYRS_INSPECT_NUMBERS they are floating-point numbers of 4 or 8 bytes, the ends are the bits of doubles:
- * of NaNs if one of them is one. */
+ * of NaNs if one of them is one. With POLLYRS_INSPECT_UNSIGNED integers of at most 4 bytes have no sign. */
 #define POLLYRS_INSPECT_DISTINCT 256u
 #define POLLYRS_INSPECT_NUMBERS 512u
+#define POLLYRS_INSPECT_UNSIGNED 1024u
 int32_t pollyrs_rt_inspect(const void *start, const int64_t rows[7], uint32_t element_bytes, int64_t ends[2]);
 /* The same in a function with a hold: what only the device has of these bytes comes back first, and stays
  * there. What was found for an execution that succeeds is not looked for again as long as the device has the

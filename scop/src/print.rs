@@ -61,8 +61,9 @@ impl fmt::Display for Scop {
         }
         for i in &self.inspections {
             let (low, high) = (&self.params[i.low].name, &self.params[i.high].name);
+            let unsigned = if i.unsigned { ", without sign" } else { "" };
             let distinct = if i.distinct { ", all different" } else { "" };
-            writeln!(f, "  inspect {low} to {high}{distinct}: {}", i.elements)?;
+            writeln!(f, "  inspect {low} to {high}{unsigned}{distinct}: {}", i.elements)?;
         }
         for r in &self.roundings {
             let (low, high) = (&self.params[r.low].name, &self.params[r.high].name);

@@ -20,7 +20,9 @@
 
 use crate::CodegenError;
 use crate::affine::expr::ExprEmitter;
-use crate::host::abi::{INSPECT_DISTINCT, INSPECT_FIRST, INSPECTED_WORDS, REASON_RUNTIME, ROW_DIMS};
+use crate::host::abi::{
+    INSPECT_DISTINCT, INSPECT_FIRST, INSPECT_UNSIGNED, INSPECTED_WORDS, REASON_RUNTIME, ROW_DIMS,
+};
 use crate::host::checks::{Check, Gate};
 use crate::host::emit::in_activation;
 use crate::host::plan::{HostPlan, Slots};
@@ -91,7 +93,8 @@ impl Gate<'_> {
             let Some(i) = plan.scop.inspections.get(n) else { continue };
             let asked = Asked {
                 array: i.array,
-                flags: if i.distinct { INSPECT_DISTINCT } else { 0 },
+                flags: if i.distinct { INSPECT_DISTINCT } else { 0 }
+                    | if i.unsigned { INSPECT_UNSIGNED } else { 0 },
                 display: &i.display,
                 found: lists.next(),
             };

@@ -25,6 +25,9 @@ const VALUES: &str = "lower-expect,sroa,early-cse<memssa>";
 const CANONICALISE: &str = "instcombine<no-verify-fixpoint>,jump-threading,simplifycfg,tailcallelim,simplifycfg,reassociate,\
      loop-mssa(loop-rotate),instcombine<no-verify-fixpoint>,loop-simplify,lcssa";
 
+/// After loops are left by their headers alone.
+const ROTATED: &str = "simplifycfg,loop-simplify,lcssa,loop-mssa(loop-rotate),instcombine<no-verify-fixpoint>,loop-simplify,lcssa";
+
 /// After loads that steer loops have left them: trip counts and addresses are simplified once more.
 const SIMPLIFY: &str = "early-cse<memssa>,loop(indvars),simplifycfg,loop-simplify,lcssa";
 
@@ -180,9 +183,18 @@ pub fn plain(session: &Session, f: Value) -> Result<(), PluginError> {
     Ok(session.run_passes(f, LOOPS)?)
 }
 
+/// Runs passes that thread jumps, which leaves some loops two ends of which one follows from the other.
+fn run(session: &Session, f: Value, passes: &str) -> Result<(), PluginError> {
+    session.run_passes(f, passes)?;
+    if session.settle_ends(f)? {
+        session.run_passes(f, ROTATED)?;
+    }
+    Ok(())
+}
+
 /// Loops are rotated, and what is loaded in them is what a place holds.
 fn canonical_loops(session: &Session, f: Value) -> Result<(), PluginError> {
-    session.run_passes(f, CANONICALISE)?;
+    run(session, f, CANONICALISE)?;
     if session.rejoin_loads(f)? {
         session.run_passes(f, MERGE)?;
     }
@@ -275,17 +287,17 @@ fn rewrite_sizes(session: &Session, f: Value) -> Result<(), PluginError> {
 /// What an iteration takes over from another one, counters, and rows that lie anywhere.
 fn rewrite_iterations(session: &Session, f: Value) -> Result<(), PluginError> {
     if session.join_ends(f)? {
-        session.run_passes(f, UPDATED)?;
+        run(session, f, UPDATED)?;
     }
     if session.index_choices(f)? {
-        session.run_passes(f, SIMPLIFY)?;
+        run(session, f, SIMPLIFY)?;
     }
     if session.keep_latest(f)? {
-        session.run_passes(f, SIMPLIFY)?;
-        session.run_passes(f, UPDATED)?;
+        run(session, f, SIMPLIFY)?;
+        run(session, f, UPDATED)?;
     }
     if session.forward_recurrences(f)? {
-        session.run_passes(f, SIMPLIFY)?;
+        run(session, f, SIMPLIFY)?;
     }
     repeated(session, f, (MAX_FLAT, UPDATED), || session.divide_counters(f))?;
     repeated(session, f, (MAX_TILED, UPDATED), || session.join_tiles(f))?;
@@ -293,13 +305,13 @@ fn rewrite_iterations(session: &Session, f: Value) -> Result<(), PluginError> {
     session.hoist_arithmetic(f)?;
     session.count_chunks(f)?;
     session.advance_counters(f)?;
-    session.run_passes(f, SIMPLIFY)?;
+    run(session, f, SIMPLIFY)?;
     // Of what was a diamond of blocks before.
     if session.specialise_back_edges(f)? {
-        session.run_passes(f, SIMPLIFY)?;
+        run(session, f, SIMPLIFY)?;
     }
     if session.divide_rows(f, MAX_ROWS)? {
-        session.run_passes(f, SIMPLIFY)?;
+        run(session, f, SIMPLIFY)?;
     }
     repeated(session, f, (MAX_GROUPED, UPDATED), || session.take_columns_outside(f))?;
     repeated(session, f, (MAX_GROUPED, UPDATED), || session.group_sums(f, lists_are_apart()))?;

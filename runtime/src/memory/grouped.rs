@@ -8,7 +8,8 @@
 //! belongs to its own range of places, all of which reads the whole list.
 //!
 //! **Invariants.** An answer is never changed or freed, as the device may have a copy of it: a list that
-//! changes gets a new one, a few times. `order` has each iteration once for each of its updates, those of one
+//! changes gets a new one, a few times, and again once it was seen to be the same for a while: another list
+//! may have come to its address. `order` has each iteration once for each of its updates, those of one
 //! place in ascending order.
 //!
 //! **Example.** The list 7, 5, 7 has low 5, places 3, `start` 0 1 1 3 and `order` 1 0 2.
@@ -67,6 +68,10 @@ const SPARSE: i64 = 8;
 const FEW: i64 = 1024;
 /// How often a list may change, and lists that are remembered.
 const CHANGES: u32 = 3;
+/// Questions between two looks at a list that changed as often, at first; each time that it did again between
+/// them they are twice as many.
+const PAUSE: u32 = 8;
+const MOST_PAUSE: u32 = 1 << 16;
 const REMEMBERED: usize = 256;
 /// A list that was not asked for so often makes room for another one.
 const FORGOTTEN: u64 = 4 * REMEMBERED as u64;
@@ -86,7 +91,40 @@ struct Known {
     last: u64,
     /// How often they changed.
     changes: u32,
+    pause: Pause,
     answer: Option<Answer>,
+}
+
+/// What is known of lists that changed too often to be sorted.
+struct Pause {
+    /// Questions since they were looked at, and until they are.
+    since: u32,
+    until: u32,
+    /// A hash of their integers then.
+    print: Option<u64>,
+}
+
+impl Pause {
+    const FIRST: Pause = Pause { since: 0, until: PAUSE, print: None };
+
+    fn lengthen(&mut self) {
+        self.until = (2 * self.until).min(MOST_PAUSE);
+    }
+
+    /// Whether lists are what they were a pause ago. `may`: they may be looked at.
+    fn is_over(&mut self, lists: &Lists, may: impl FnOnce() -> bool) -> bool {
+        self.since += 1;
+        if self.since < self.until || !may() {
+            return false;
+        }
+        self.since = 0;
+        let print = lists.print();
+        let before = self.print.replace(print);
+        if before.is_some_and(|before| before != print) {
+            self.lengthen();
+        }
+        before == Some(print)
+    }
 }
 
 /// The places of all iterations, from the least on, as the list had them, and what came of it: nothing if all
@@ -127,7 +165,13 @@ impl Store {
                 // (Answers stay where they are.)
                 self.all.swap_remove(oldest);
             }
-            self.all.push(Known { lists: lists.clone(), last: 0, changes: 0, answer: None });
+            self.all.push(Known {
+                lists: lists.clone(),
+                last: 0,
+                changes: 0,
+                pause: Pause::FIRST,
+                answer: None,
+            });
             self.all.len() - 1
         };
         self.all[at].last = self.questions;
@@ -169,6 +213,13 @@ pub fn groups(config: &Config, lists: &Lists, mut may: impl FnMut(Step) -> bool)
     let same = own.answer.as_ref().map(|answer| lists.are(answer));
     if same == Some(false) {
         (own.answer, own.changes) = (None, own.changes + 1);
+        if own.changes == CHANGES && own.pause.print.take().is_some() {
+            // It was sorted once more in vain.
+            own.pause.lengthen();
+        }
+    }
+    if own.answer.is_none() && own.changes >= CHANGES && own.pause.is_over(lists, || may(Step::Compare)) {
+        own.changes = CHANGES - 1;
     }
     let mut more = 0;
     if own.answer.is_none() && own.changes < CHANGES && may(Step::Sort) {
@@ -311,6 +362,16 @@ impl Lists {
             if same { Ok(()) } else { Err(Error::Repeated) }
         })
         .is_ok()
+    }
+
+    /// A hash of all integers.
+    fn print(&self) -> u64 {
+        let mut print = 0u64;
+        self.all(0..self.times as usize, |v| {
+            print = (print ^ v.cast_unsigned()).wrapping_mul(0x0100_0000_01b3).rotate_left(23);
+            true
+        });
+        print
     }
 
     /// The least and the largest integer.
@@ -478,6 +539,7 @@ fn filled<T>(count: usize, value: impl Fn(usize) -> T) -> Result<Vec<T>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicI32, Ordering};
 
     /// Low, starts, order, second.
     type Want<'a> = (i64, &'a [i32], &'a [i32], &'a [i32]);
@@ -527,6 +589,27 @@ mod tests {
         let asked = (0..2 * FORGOTTEN).position(|_| store.of(&lists(4711)).is_some());
         assert!(asked.is_some_and(|n| n > REMEMBERED));
         assert_eq!(store.all.len(), REMEMBERED);
+    }
+
+    /// Lists that changed often are looked at again, each time later if they changed again.
+    #[test]
+    fn what_stays_the_same_is_sorted_again() {
+        let list = [7, 5, 7, 5].map(AtomicI32::new);
+        let lists = [list.as_ptr().expose_provenance(), 0, 0, 0];
+        let own = Lists { lists, step: 4, distance: 0, inner: 1, times: 4, kind: 4 };
+        let mut pause = Pause::FIRST;
+        let mut questions = |changes: bool| {
+            (1..).find(|n| {
+                list[0].store(if changes { *n } else { 7 }, Ordering::Relaxed);
+                *n > 100 || pause.is_over(&own, || true)
+            })
+        };
+        assert_eq!(questions(false), Some(2 * PAUSE as i32));
+        // It is as it was, and looked at once more.
+        assert_eq!(questions(false), Some(PAUSE as i32));
+        assert_eq!(questions(true), Some(101));
+        assert!(pause.until > 4 * PAUSE);
+        assert!(!pause.is_over(&own, || false));
     }
 
     #[test]

@@ -10,7 +10,7 @@
 
 use std::ffi::c_void;
 
-use crate::base::abi::{INSPECT_DISTINCT, INSPECT_NUMBERS};
+use crate::base::abi::{INSPECT_DISTINCT, INSPECT_NUMBERS, INSPECT_UNSIGNED};
 use crate::base::error::{Error, Result};
 use crate::base::planted::skips;
 use crate::base::spans::Span;
@@ -70,7 +70,8 @@ pub fn gathered(start: *const c_void, rows: &Rows, element: u32) -> Result<(i64,
 
 /// The least and the largest element of the rows, as signed integers; `(0, 0)` where there is none. With
 /// `INSPECT_DISTINCT` added to the bytes of an element no two may be equal. With `INSPECT_NUMBERS` elements
-/// are floating-point numbers, and the ends are the bits of `f64`: of NaNs where one of them is one.
+/// are floating-point numbers, and the ends are the bits of `f64`: of NaNs where one of them is one. With
+/// `INSPECT_UNSIGNED` integers have no sign.
 ///
 /// # Errors
 /// [`Error::Unreadable`] for memory that isn't there, and for widths and sizes that nothing sensible has;
@@ -80,9 +81,13 @@ pub fn look(start: *const c_void, rows: &Rows, element: u32) -> Result<(i64, i64
         return Ok((0, 0));
     }
     let all = rows.counts.iter().try_fold(i128::from(rows.bytes), |n, c| n.checked_mul(i128::from(*c)));
-    let width = element & !(INSPECT_DISTINCT | INSPECT_NUMBERS);
+    let width = element & !(INSPECT_DISTINCT | INSPECT_NUMBERS | INSPECT_UNSIGNED);
     let Some(all) = all.filter(|all| *all <= MOST && matches!(width, 1 | 2 | 4 | 8)) else {
         return Err(Error::Unreadable);
+    };
+    let kind = match element & INSPECT_UNSIGNED != 0 {
+        true if width > 4 => return Err(Error::Unreadable),
+        unsigned => Kind { width, unsigned },
     };
     let (start, rows) = rows.tidied(start);
     let parts = parts(start, &rows, threads(all));
@@ -94,10 +99,10 @@ pub fn look(start: *const c_void, rows: &Rows, element: u32) -> Result<(i64, i64
         let (start, rows) = &parts[t];
         let mut seen = Seen { ends: (i64::MAX, i64::MIN), ascent: Ascent::default() };
         each_piece(*start, rows, |piece| {
-            let (low, high) = ends(piece, width);
+            let (low, high) = ends(piece, kind);
             seen.ends = (seen.ends.0.min(low), seen.ends.1.max(high));
             if wants_distinct && seen.ascent.is_strict() {
-                seen.ascent = seen.ascent.then(ascent(piece, width));
+                seen.ascent = seen.ascent.then(ascent(piece, kind));
             }
         })?;
         Ok(seen)
@@ -108,7 +113,7 @@ pub fn look(start: *const c_void, rows: &Rows, element: u32) -> Result<(i64, i64
     if wants_distinct && !ascent.is_strict() {
         let walks: Vec<_> = parts
             .iter()
-            .map(|(start, rows)| move |then: &mut dyn FnMut(&[i64])| wide(*start, rows, width, then))
+            .map(|(start, rows)| move |then: &mut dyn FnMut(&[i64])| wide(*start, rows, kind, then))
             .collect();
         let walks: Vec<Walk<'_>> = walks.iter().map(|walk| walk as Walk<'_>).collect();
         distinct::check(ends, all / i128::from(width), &walks)?;
@@ -132,6 +137,13 @@ fn numbers_of(parts: &[(Start, Rows)], width: u32) -> Result<(i64, i64)> {
         high -= 1.0;
     }
     Ok((low.to_bits().cast_signed(), high.to_bits().cast_signed()))
+}
+
+/// The bytes of an integer, and whether it has no sign.
+#[derive(Clone, Copy)]
+struct Kind {
+    width: u32,
+    unsigned: bool,
 }
 
 /// What a thread saw of its part.
@@ -274,7 +286,7 @@ fn pack<const N: usize>(piece: &[u8], stride: usize, packed: &mut Vec<u8>) {
 }
 
 /// Calls `then` with all integers, some at a time.
-fn wide(start: Start, rows: &Rows, width: u32, then: &mut dyn FnMut(&[i64])) -> Result<()> {
+fn wide(start: Start, rows: &Rows, kind: Kind, then: &mut dyn FnMut(&[i64])) -> Result<()> {
     fn each<const N: usize>(bytes: &[u8], all: &mut Vec<i64>, value: impl Fn([u8; N]) -> i64) {
         all.extend(bytes.as_chunks::<N>().0.iter().map(|element| value(*element)));
     }
@@ -282,10 +294,13 @@ fn wide(start: Start, rows: &Rows, width: u32, then: &mut dyn FnMut(&[i64])) -> 
     each_piece(start, rows, |piece| {
         for part in piece.chunks(WIDENED) {
             values.clear();
-            match width {
-                1 => each(part, &mut values, |b: [u8; 1]| i8::from_ne_bytes(b).into()),
-                2 => each(part, &mut values, |b| i16::from_ne_bytes(b).into()),
-                4 => each(part, &mut values, |b| i32::from_ne_bytes(b).into()),
+            match (kind.width, kind.unsigned) {
+                (1, false) => each(part, &mut values, |b: [u8; 1]| i8::from_ne_bytes(b).into()),
+                (2, false) => each(part, &mut values, |b| i16::from_ne_bytes(b).into()),
+                (4, false) => each(part, &mut values, |b| i32::from_ne_bytes(b).into()),
+                (1, true) => each(part, &mut values, |b: [u8; 1]| u8::from_ne_bytes(b).into()),
+                (2, true) => each(part, &mut values, |b| u16::from_ne_bytes(b).into()),
+                (4, true) => each(part, &mut values, |b| u32::from_ne_bytes(b).into()),
                 _ => each(part, &mut values, i64::from_ne_bytes),
             }
             then(&values);
@@ -297,28 +312,31 @@ fn wide(start: Start, rows: &Rows, width: u32, then: &mut dyn FnMut(&[i64])) -> 
 const WIDENED: usize = 1 << 13;
 
 /// The least and the largest of whole elements.
-fn ends(piece: &[u8], width: u32) -> (i64, i64) {
+fn ends(piece: &[u8], kind: Kind) -> (i64, i64) {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the machine has what the function is compiled for.
-        return unsafe { ends_with_avx2(piece, width) };
+        return unsafe { ends_with_avx2(piece, kind) };
     }
-    ends_anywhere(piece, width)
+    ends_anywhere(piece, kind)
 }
 
 /// As [`ends`], in vectors of 32 bytes with instructions for the smaller and the larger of two.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn ends_with_avx2(piece: &[u8], width: u32) -> (i64, i64) {
-    ends_anywhere(piece, width)
+fn ends_with_avx2(piece: &[u8], kind: Kind) -> (i64, i64) {
+    ends_anywhere(piece, kind)
 }
 
 #[inline(always)]
-fn ends_anywhere(piece: &[u8], width: u32) -> (i64, i64) {
-    match width {
-        1 => range(piece, |b: [u8; 1]| i8::from_ne_bytes(b), (i8::MAX, i8::MIN)),
-        2 => range(piece, i16::from_ne_bytes, (i16::MAX, i16::MIN)),
-        4 => range(piece, i32::from_ne_bytes, (i32::MAX, i32::MIN)),
+fn ends_anywhere(piece: &[u8], kind: Kind) -> (i64, i64) {
+    match (kind.width, kind.unsigned) {
+        (1, false) => range(piece, |b: [u8; 1]| i8::from_ne_bytes(b), (i8::MAX, i8::MIN)),
+        (2, false) => range(piece, i16::from_ne_bytes, (i16::MAX, i16::MIN)),
+        (4, false) => range(piece, i32::from_ne_bytes, (i32::MAX, i32::MIN)),
+        (1, true) => range(piece, |b: [u8; 1]| u8::from_ne_bytes(b), (u8::MAX, u8::MIN)),
+        (2, true) => range(piece, u16::from_ne_bytes, (u16::MAX, u16::MIN)),
+        (4, true) => range(piece, u32::from_ne_bytes, (u32::MAX, u32::MIN)),
         _ => range(piece, i64::from_ne_bytes, (i64::MAX, i64::MIN)),
     }
 }
@@ -340,17 +358,20 @@ fn range<const N: usize, T: Copy + Ord + Into<i64>>(
 }
 
 /// How the elements of a piece follow each other.
-fn ascent(piece: &[u8], width: u32) -> Ascent {
+fn ascent(piece: &[u8], kind: Kind) -> Ascent {
     fn of<const N: usize, T: Copy + Ord + Into<i64>>(
         bytes: &[u8],
         value: impl Fn([u8; N]) -> T + Copy,
     ) -> Ascent {
         Ascent::of(bytes.as_chunks::<N>().0.iter().map(move |element| value(*element)))
     }
-    match width {
-        1 => of(piece, |b: [u8; 1]| i8::from_ne_bytes(b)),
-        2 => of(piece, i16::from_ne_bytes),
-        4 => of(piece, i32::from_ne_bytes),
+    match (kind.width, kind.unsigned) {
+        (1, false) => of(piece, |b: [u8; 1]| i8::from_ne_bytes(b)),
+        (2, false) => of(piece, i16::from_ne_bytes),
+        (4, false) => of(piece, i32::from_ne_bytes),
+        (1, true) => of(piece, |b: [u8; 1]| u8::from_ne_bytes(b)),
+        (2, true) => of(piece, u16::from_ne_bytes),
+        (4, true) => of(piece, u32::from_ne_bytes),
         _ => of(piece, i64::from_ne_bytes),
     }
 }
@@ -410,11 +431,22 @@ mod tests {
         for (bytes, element, expected) in [
             (vec![0u8, 255, 127, 128], 1, (-128, 127)),
             ([-3i16, 7].iter().flat_map(|v| v.to_ne_bytes()).collect(), 2, (-3, 7)),
+            (vec![0, 255, 127, 128], 1 | INSPECT_UNSIGNED, (0, 255)),
+            ([-3i16, 7].iter().flat_map(|v| v.to_ne_bytes()).collect(), 2 | INSPECT_UNSIGNED, (7, 65533)),
+            (
+                [-1i32, 7].iter().flat_map(|v| v.to_ne_bytes()).collect(),
+                4 | INSPECT_UNSIGNED,
+                (7, 0xffff_ffff),
+            ),
             ([i64::MIN, i64::MAX].iter().flat_map(|v| v.to_ne_bytes()).collect(), 8, (i64::MIN, i64::MAX)),
         ] {
             let rows = Rows { bytes: bytes.len() as i64, ..ONE };
             assert_eq!(look(bytes.as_ptr().cast(), &rows, element), Ok(expected));
         }
+        let word = 1u64;
+        let rows = Rows { bytes: 8, ..ONE };
+        let found = look((&raw const word).cast(), &rows, 8 | INSPECT_UNSIGNED);
+        assert_eq!(found, Err(Error::Unreadable));
     }
 
     #[test]

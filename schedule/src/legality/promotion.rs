@@ -6,8 +6,9 @@
 //! 2. the promoted accesses of all instances of a run are of one cell: so the register has the value that
 //!    memory would have;
 //! 3. no other access of the run is of this cell: so no one in the run misses what the register has;
-//! 4. one of the promoted accesses is a certain write: so the store behind the run stores nothing where the
-//!    program does not;
+//! 4. one of the promoted accesses is a write of all instances: so the store behind the run stores nothing
+//!    where the instances do not. (A cell that a statement keeps as it was, where the program stores under a
+//!    condition, is such a write, though no certain one: the code stores it in each instance.)
 //! 5. where threads wait for each other, all instances of a run are of one step.
 //!
 //! Runs with an instance only: the code loads and stores where the loop has an iteration. What other threads
@@ -62,7 +63,7 @@ impl Checker<'_> {
         let own = isl::UnionSet::from_set(s.domain.clone())?;
         self.report_set(Rule::Promotion, &k.name, below.clone().subtract(own)?)?;
         let promoted: Vec<_> = p.accesses.iter().filter_map(|at| s.accesses.get(*at)).collect();
-        let written = promoted.iter().any(|a| a.kind == AccessKind::MustWrite && a.certain);
+        let written = promoted.iter().any(|a| a.kind == AccessKind::MustWrite);
         let Some(first) = promoted.first().filter(|_| written && s.is_plain()) else {
             return self.report_set(Rule::Promotion, &k.name, below);
         };

@@ -494,6 +494,16 @@ fn cells_in_registers() {
     assert_eq!(promotions.len(), 1, "{m}");
     assert_eq!(promotions[0].accesses.len(), 2);
     assert_eq!(rules(&s, &deps, &m), []);
+    // A statement that stores its cell in each instance, where the program may not, stores it behind the run.
+    let mut kept = s.clone();
+    let own = m.kernels.iter().flat_map(|k| &k.promotions).next().unwrap().statement.0;
+    let of = |s: &mut Scop, change: fn(&mut pollyrs_scop::Access)| {
+        s.statements[own].accesses.iter_mut().filter(|a| a.kind != AccessKind::Read).for_each(change);
+    };
+    of(&mut kept, |a| a.certain = false);
+    assert_eq!(rules(&kept, &deps, &m), []);
+    of(&mut kept, |a| a.kind = AccessKind::MayWrite);
+    assert!(rules(&kept, &deps, &m).contains(&Rule::Promotion));
     type Break = fn(&Scop, &mut MappedKernel);
     let broken: [(&str, Break); 5] = [
         ("another read of the cell's array", |_, k| k.promotions[0].accesses = vec![0, 1, 2, 3]),

@@ -51,6 +51,8 @@ pub(super) fn collect(
             members,
             inner: inner.clone(),
             tile: None,
+            launch: sites.len(),
+            untiled: false,
             threads: None,
             count: None,
             team: 1,

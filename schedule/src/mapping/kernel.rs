@@ -205,17 +205,18 @@ fn points_of_thread(d: &Dim, b: &str, t: &str) -> String {
     }
 }
 
+/// The kernel of a site; `None` if its tile does not fit the part of the launch that it has.
 pub(super) fn build(
     scop: &Scop,
     site: &Site,
     known: &isl::Set,
     options: &MapOptions,
     private: &[ArrayId],
-) -> Result<MappedKernel> {
+) -> Result<Option<MappedKernel>> {
     let domain = launch_domain(site)?;
     let around = domain.clone().params()?.coalesce()?.intersect(known.clone())?.coalesce()?;
     if site.members.is_empty() {
-        return aligned(scop, serial(scop, site, (domain, around), known, private)?);
+        return aligned(scop, serial(scop, site, (domain, around), known, private)?).map(Some);
     }
     // Bounds need not tell apart what only the exact set of launches does.
     let around = simple(around)?;
@@ -242,8 +243,7 @@ pub(super) fn build(
     let launched = Launched { domain, around, bounds };
     let (schedule, mode) = match &site.tile {
         Some(tile) => {
-            let t = tiling::build(scop, site, &launched, tile, private)?;
-            let t = t.ok_or(ScheduleError::Unsupported("a tiling that fits only a larger launch"))?;
+            let Some(t) = tiling::build(scop, site, &launched, tile, private)? else { return Ok(None) };
             (t.schedule.clone(), Mode::Tiled(Box::new(t)))
         }
         None => (thread_schedule(places.thread_domain, &places.context, inner)?, mode),
@@ -260,7 +260,7 @@ pub(super) fn build(
     };
     let kernel =
         MappedKernel { mode, promotions, ..MappedKernel::new(site.name.clone(), site.host_params(), core) };
-    aligned(scop, kernel)
+    aligned(scop, kernel).map(Some)
 }
 
 fn serial(

@@ -64,6 +64,7 @@ use host::{Around, collect, host_tree};
 use pollyrs_isl as isl;
 use pollyrs_scop::{ArrayId, Scop};
 use site::Site;
+use std::collections::BTreeSet;
 
 /// The part of the budget that the search for tiles may take.
 const TILES: u64 = 2;
@@ -102,45 +103,33 @@ fn map_marked(
             nested.push(time::nested(scop, &sites, &either.param, options)?);
         }
     }
-    let private = |placement: &[Placement]| {
-        (0..placement.len()).filter(|i| placement[*i] == Placement::Private).map(ArrayId).collect::<Vec<_>>()
+    let (plain, plain_host) = (sites.clone(), host.clone());
+    let mut untiled = BTreeSet::new();
+    let (placement, kernels, host_domain) = loop {
+        if let (Some(h), Some(_)) = (&mut host, &options.tiling) {
+            let private = private(&placement::placement(scop, deps, &sites)?);
+            let mut tiled = sites.clone();
+            let chosen = budgeted(&scop.ctx, "tiles", options.budget / TILES, || {
+                tiling::choose(scop, &known, options, &private, h.clone(), &mut tiled)
+            });
+            match chosen {
+                Ok(chosen) => (*h, sites) = (chosen, tiled),
+                // Plain kernels are better than none.
+                Err(e) if is_quota(&e) => {}
+                Err(e) => return Err(e),
+            }
+        }
+        let placement = placement::placement(scop, deps, &sites)?;
+        match kernels(scop, deps, &sites, (&known, options), &private(&placement))? {
+            Built::All(kernels, launches) => break (placement, kernels, launches),
+            // A tile was chosen for a launch as a whole, and a part of it does not have what it needs.
+            Built::Unfit(launch) if untiled.insert(launch) => {
+                (sites, host) = (plain.clone(), plain_host.clone());
+                sites.iter_mut().for_each(|s| s.untiled = untiled.contains(&s.launch));
+            }
+            Built::Unfit(_) => return Err(ScheduleError::Unsupported("a tile of an untiled launch")),
+        }
     };
-    if let (Some(h), Some(_)) = (&mut host, &options.tiling) {
-        let private = private(&placement::placement(scop, deps, &sites)?);
-        let mut tiled = sites.clone();
-        let chosen = budgeted(&scop.ctx, "tiles", options.budget / TILES, || {
-            tiling::choose(scop, &known, options, &private, h.clone(), &mut tiled)
-        });
-        match chosen {
-            Ok(chosen) => (*h, sites) = (chosen, tiled),
-            // Plain kernels are better than none.
-            Err(e) if is_quota(&e) => {}
-            Err(e) => return Err(e),
-        }
-    }
-    let placement = placement::placement(scop, deps, &sites)?;
-    let private = private(&placement);
-
-    let mut kernels: Vec<MappedKernel> = Vec::new();
-    let mut host_domain = isl::UnionSet::empty(&scop.ctx)?;
-    for site in &sites {
-        if let Some((kernel, launches)) = tiles_of_front(scop, deps, site, &known, options)? {
-            let launches = match &site.either {
-                Some(either) => launches.intersect_params(either.condition(&scop.ctx)?)?,
-                None => launches,
-            };
-            kernels.push(kernel);
-            host_domain = host_domain.union(launches)?;
-            continue;
-        }
-        let mut kernel = match site.nest {
-            true => nest::kernel(scop, deps, site, &known, options, &private)?,
-            false => kernel::build(scop, site, &known, options, &private)?,
-        };
-        kernel.hoistable = hoisting::reads(scop, deps, &kernel)?;
-        kernels.push(kernel);
-        host_domain = host_domain.union(launch::host_domain(site, &known)?)?;
-    }
     let host = match host {
         Some(h) => host_tree(&scop.ctx, &h, &sites, 0)?.0,
         None => return Err(ScheduleError::NoParallelism),
@@ -152,6 +141,49 @@ fn map_marked(
     let late: Vec<usize> = (0..sites.len()).filter(|i| is_late(&sites[*i])).collect();
     let late = (!late.is_empty()).then(|| Late { param: Param::Late.to_string(), kernels: late });
     Ok(MappedScop { kernels, host, placement, choices, nested, late, divides: false })
+}
+
+fn private(placement: &[Placement]) -> Vec<ArrayId> {
+    (0..placement.len()).filter(|i| placement[*i] == Placement::Private).map(ArrayId).collect()
+}
+
+/// What became of the sites.
+enum Built {
+    /// The kernels, and their launches.
+    All(Vec<MappedKernel>, isl::UnionSet),
+    /// A tile does not fit the part that it is for, of the launch with this number.
+    Unfit(usize),
+}
+
+fn kernels(
+    scop: &Scop,
+    deps: &Dependences,
+    sites: &[Site],
+    (known, options): (&isl::Set, &MapOptions),
+    private: &[ArrayId],
+) -> Result<Built> {
+    let mut kernels: Vec<MappedKernel> = Vec::new();
+    let mut launches = isl::UnionSet::empty(&scop.ctx)?;
+    for site in sites {
+        if let Some((kernel, own)) = tiles_of_front(scop, deps, site, known, options)? {
+            let own = match &site.either {
+                Some(either) => own.intersect_params(either.condition(&scop.ctx)?)?,
+                None => own,
+            };
+            kernels.push(kernel);
+            launches = launches.union(own)?;
+            continue;
+        }
+        let kernel = match site.nest {
+            true => Some(nest::kernel(scop, deps, site, known, options, private)?),
+            false => kernel::build(scop, site, known, options, private)?,
+        };
+        let Some(mut kernel) = kernel else { return Ok(Built::Unfit(site.launch)) };
+        kernel.hoistable = hoisting::reads(scop, deps, &kernel)?;
+        kernels.push(kernel);
+        launches = launches.union(launch::host_domain(site, known)?)?;
+    }
+    Ok(Built::All(kernels, launches))
 }
 
 /// The kernel of a wavefront's tiles, and its launches.

@@ -20,6 +20,10 @@ pub(super) struct Site {
     pub inner: Tree,
     /// How the members are tiled, if several points run side by side in a thread.
     pub tile: Option<Tile>,
+    /// The number of the launch in the schedule, which those that it is cut into share.
+    pub launch: usize,
+    /// Whether tiles were found not to fit, so that none are searched for.
+    pub untiled: bool,
     /// Threads along the last members, if not the usual ones.
     pub threads: Option<Vec<u32>>,
     /// Set if blocks have counters of their own.

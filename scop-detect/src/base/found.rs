@@ -65,6 +65,7 @@ pub(crate) struct FoundUpdate {
 pub(crate) struct Inspected {
     pub base: Value,
     pub bits: u32,
+    pub unsigned: bool,
     /// Members of a structure have ranges of their own.
     pub member: bool,
     pub loads: Vec<Value>,

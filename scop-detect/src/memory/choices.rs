@@ -21,6 +21,9 @@ use std::collections::BTreeSet;
 
 /// Types up to this width bound a value by themselves.
 const NARROW: u32 = 16;
+/// Lists of so many bits are inspected where they can be: a type of 16 bits is a bound for tables of 65536
+/// elements, and most that such a list names have fewer. Tables for 8 bits have 256.
+const LISTED: u32 = 16;
 /// Choices, and sources of a choice.
 const MAX_VALUES: usize = 64;
 /// Sets with more pieces are taken for their hull.
@@ -50,7 +53,8 @@ impl Builder<'_> {
             let domain = place.domain.clone().add_dims(DimType::Set, 1)?;
             return Ok(self.last(place)?.eq_set(more)?.intersect(domain)?);
         }
-        let open = e.bits >= 8 && !self.mode.by_type && self.given.is_rounding(e);
+        let open =
+            e.bits >= 8 && !self.mode.by_type && (self.given.is_rounding(e) || self.given.is_listed(e));
         self.mode.narrow |= open;
         let any = match e.bits {
             0..=NARROW if !open => {
@@ -80,6 +84,17 @@ impl Builder<'_> {
                 Ok(all.coalesce()?)
             }
             ScevKind::ZeroExtend(x) => {
+                if self.given.is_listed(x)
+                    && let ScevKind::Unknown(v) = x.kind
+                {
+                    if let Some(values) = self.inspected_naturals(flow, v, place)? {
+                        return Ok(values);
+                    }
+                    if !self.mode.by_type {
+                        self.mode.narrow = true;
+                        return Ok(any);
+                    }
+                }
                 let own = self.values(flow, x, place, depth - 1)?;
                 if let ScevKind::Unknown(v) = x.kind
                     && let Some(natural) = self.rounded_naturals(flow, v, place)?
@@ -351,6 +366,13 @@ impl Given<'_> {
     /// Whether an integer is rounded from a number that the host may look into.
     fn is_rounding(&self, e: &ScevExpr) -> bool {
         matches!(e.kind, ScevKind::Unknown(v) if self.defined_inside(v) && rounds(v).is_some())
+    }
+
+    /// Whether `e` is loaded and has so few bits that its type bounds it, and so many that few tables have as
+    /// many elements.
+    fn is_listed(&self, e: &ScevExpr) -> bool {
+        let loaded = |v: Value| self.defined_inside(v) && ir::opcode(v) == Some(Op::LLVMLoad);
+        e.bits == LISTED && matches!(e.kind, ScevKind::Unknown(v) if loaded(v))
     }
 
     pub fn between(&self, place: &Place, low: i64, high: i64) -> Result<Set, Fail> {

@@ -42,6 +42,7 @@ pub(crate) struct Looked {
     pub low: String,
     pub high: String,
     pub display: String,
+    pub unsigned: bool,
     pub distinct: bool,
 }
 
@@ -49,7 +50,26 @@ impl Builder<'_> {
     /// The values of a load at `place`, between what an inspection finds: `[params] -> { [i..., v] }`. `None`
     /// if it can't be inspected, or isn't.
     pub fn inspected_values(&mut self, flow: &Flow, load: Value, place: &Place) -> Result<Option<Set>, Fail> {
-        let Some(n) = self.inspection(flow, load)? else { return Ok(None) };
+        self.inspected_as(flow, (load, false), place)
+    }
+
+    /// The same of a load that the program extends without a sign.
+    pub fn inspected_naturals(
+        &mut self,
+        flow: &Flow,
+        load: Value,
+        place: &Place,
+    ) -> Result<Option<Set>, Fail> {
+        self.inspected_as(flow, (load, true), place)
+    }
+
+    fn inspected_as(
+        &mut self,
+        flow: &Flow,
+        (load, unsigned): (Value, bool),
+        place: &Place,
+    ) -> Result<Option<Set>, Fail> {
+        let Some(n) = self.inspection(flow, load, unsigned)? else { return Ok(None) };
         let ends = (self.found.inspections[n].low.clone(), self.found.inspections[n].high.clone());
         self.between_ends(load, place, ends)
     }
@@ -77,8 +97,9 @@ impl Builder<'_> {
     }
 
     /// Which inspection looks at a load.
-    fn inspection(&mut self, flow: &Flow, load: Value) -> Result<Option<usize>, Fail> {
-        if let Some(n) = self.found.inspections.iter().position(|i| i.loads.contains(&load)) {
+    fn inspection(&mut self, flow: &Flow, load: Value, unsigned: bool) -> Result<Option<usize>, Fail> {
+        let same = |i: &Inspected| i.unsigned == unsigned && i.loads.contains(&load);
+        if let Some(n) = self.found.inspections.iter().position(same) {
             return Ok(Some(n));
         }
         let Some(bits) = ir::int_bits(load).filter(|bits| matches!(bits, 8 | 16 | 32 | 64)) else {
@@ -103,7 +124,11 @@ impl Builder<'_> {
         // What numbers are rounded to is known behind some inspections only.
         let rounded = self.is_rounded(load);
         let known = |(n, i): (usize, &Inspected)| {
-            let alike = i.base == base && i.bits == bits && !i.member && !member && !rounded;
+            let alike = i.base == base
+                && (i.bits, i.unsigned) == (bits, unsigned)
+                && !i.member
+                && !member
+                && !rounded;
             (alike && own.iter().all(|before| *before < n)).then_some(n)
         };
         if let Some(n) = self.found.inspections.iter().enumerate().find_map(known) {
@@ -114,10 +139,11 @@ impl Builder<'_> {
             return Ok(None);
         }
         let display = self.name_of(base);
-        let (low, high) = self.new_ends(load, bits, &display)?;
+        let (low, high) = self.new_ends((load, unsigned), bits, &display)?;
         self.found.inspections.push(Inspected {
             base,
             bits,
+            unsigned,
             member,
             loads: vec![load],
             low,
@@ -129,7 +155,12 @@ impl Builder<'_> {
     }
 
     /// Two parameters of which the first is not above the second.
-    pub fn new_ends(&mut self, of: Value, bits: u32, display: &str) -> Result<(String, String), Fail> {
+    pub fn new_ends(
+        &mut self,
+        of: (Value, bool),
+        bits: u32,
+        display: &str,
+    ) -> Result<(String, String), Fail> {
         let (low, high) =
             (self.new_inspected(of, bits, "min", display)?, self.new_inspected(of, bits, "max", display)?);
         let space = isl::Space::params_named(&self.given.ctx, [low.as_str(), high.as_str()])?;
@@ -208,11 +239,18 @@ impl Builder<'_> {
     }
 
     /// A parameter that is found by inspection.
-    fn new_inspected(&mut self, load: Value, bits: u32, end: &str, array: &str) -> Result<String, Fail> {
+    fn new_inspected(
+        &mut self,
+        (load, unsigned): (Value, bool),
+        bits: u32,
+        end: &str,
+        array: &str,
+    ) -> Result<String, Fail> {
         let name = self.fresh_name(&format!("{array}_{end}"), "inspected");
         let space = isl::Space::params_named(&self.given.ctx, [name.as_str()])?;
         let (low, high) = match bits {
             64 => (-WIDE_BOUND, WIDE_BOUND),
+            bits if unsigned => (0, (1i64 << bits) - 1),
             bits => (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1),
         };
         let range = Set::universe(space)?
@@ -224,7 +262,7 @@ impl Builder<'_> {
         self.params.push(ParamEntry {
             name: name.clone(),
             display: format!("the {which} value of {array}"),
-            bits,
+            bits: if unsigned { 2 * bits } else { bits },
             scev: self.given.an.scev(load, scope),
             inspected: true,
         });
@@ -299,7 +337,15 @@ impl Builder<'_> {
                 }
             }
             let (low, high) = (i.low.clone(), i.high.clone());
-            all.push(Looked { array, elements, low, high, display: i.display.clone(), distinct: i.distinct });
+            all.push(Looked {
+                array,
+                elements,
+                low,
+                high,
+                display: i.display.clone(),
+                unsigned: i.unsigned,
+                distinct: i.distinct,
+            });
         }
         Ok(all)
     }

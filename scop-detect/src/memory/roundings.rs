@@ -212,7 +212,7 @@ impl Builder<'_> {
         terms.all.truncate(last + 1);
         let display = self.name_of(v);
         let display = if display.starts_with("the result of") { "a rounded number".into() } else { display };
-        let (low, high) = self.new_ends(v, bits.next_power_of_two(), &display)?;
+        let (low, high) = self.new_ends((v, false), bits.next_power_of_two(), &display)?;
         if !how.signed {
             self.within(self.params.len() - 2, 0, i128::from(WIDE_BOUND))
                 .map_err(|s| s.fail(v, |_| RejectReason::ControlFlow))?;

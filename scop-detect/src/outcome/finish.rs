@@ -214,8 +214,8 @@ impl Builder<'_> {
         for l in looked {
             let (Some(low), Some(high)) = (number(&l.low), number(&l.high)) else { continue };
             let elements = tidy_set(l.elements, space)?;
-            let Looked { array, display, distinct, .. } = l;
-            inspections.push(Inspection { array, elements, low, high, distinct, display });
+            let Looked { array, display, unsigned, distinct, .. } = l;
+            inspections.push(Inspection { array, elements, low, high, unsigned, distinct, display });
         }
         Ok(inspections)
     }

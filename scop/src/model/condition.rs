@@ -119,10 +119,12 @@ pub struct Inspection {
     /// `[params] -> { array[a] }`: all elements that are loaded, and perhaps more. Depends on no parameter of
     /// this inspection or a later one.
     pub elements: isl::Set,
-    /// Parameters, by index: the least and the largest signed value of the elements; any number where there
-    /// are none.
+    /// Parameters, by index: the least and the largest value of the elements, as signed integers unless
+    /// `unsigned`; any number where there are none.
     pub low: usize,
     pub high: usize,
+    /// The elements have no sign.
+    pub unsigned: bool,
     /// No two elements are equal: what [`Access::place`](super::Access::place) relies on.
     pub distinct: bool,
     /// What the source calls the array.

@@ -258,7 +258,7 @@ fn split(
     plain: &Site,
 ) -> Result<Vec<Site>> {
     let Some(sizes) = &options.tiling else { return Ok(vec![]) };
-    if plain.nest {
+    if plain.nest || plain.untiled {
         return Ok(vec![]);
     }
     let (site, mut tiles) = wanted(scop, options, plain)?;
