@@ -55,9 +55,9 @@ void numbers(long n, long *restrict h, const int *restrict p) {
 // MANY-NOT:   counters
 // MANY:       grid _b0 {{.*}}/256
 // MANY-NOT:   counters
-void many(long n, int *restrict h, const unsigned short *restrict p) {
+void many(long n, int *restrict h, const int *restrict p) {
   for (long i = 0; i < n; i++)
-    h[p[i]]++;
+    h[p[i] & 65535]++;
 }
 
 void sums(long n, float *restrict h, const unsigned char *restrict p) {
