@@ -5,6 +5,7 @@
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/Support/CBindingWrapping.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -158,7 +159,98 @@ bool settleEnds(Loop &L, Session &S) {
   }
   return Changed;
 }
+// Blocks on a way that leads on to one block each, and does nothing that is seen elsewhere.
+constexpr unsigned MaxWay = 4;
+
+SmallVector<BasicBlock *, MaxWay> wayFrom(BasicBlock *First) {
+  SmallVector<BasicBlock *, MaxWay> Way = {First};
+  while (Way.size() != MaxWay) {
+    BasicBlock *BB = Way.back(), *Next = BB->getSingleSuccessor();
+    bool Plain = Next && !is_contained(Way, Next) && all_of(*BB, [&](Instruction &I) {
+                   auto IsNear = [&](User *U) {
+                     auto *By = cast<Instruction>(U);
+                     return By->getParent() == BB && !isa<PHINode>(By);
+                   };
+                   return I.isTerminator() || (!I.mayHaveSideEffects() && all_of(I.users(), IsNear));
+                 });
+    if (!Plain)
+      break;
+    Way.push_back(Next);
+  }
+  return Way;
+}
+
+// Whether two ways out of a loop, by these edges, come to one block, which cannot tell them apart.
+bool leadToOne(BasicBlock *FromA, BasicBlock *A, BasicBlock *FromB, BasicBlock *B) {
+  auto WayA = wayFrom(A), WayB = wayFrom(B);
+  for (unsigned N = 0; N != WayA.size(); ++N) {
+    auto *At = find(WayB, WayA[N]);
+    if (At == WayB.end())
+      continue;
+    BasicBlock *BeforeA = N ? WayA[N - 1] : FromA, *BeforeB = At != WayB.begin() ? *std::prev(At) : FromB;
+    return all_of(WayA[N]->phis(), [&](PHINode &P) { return P.getIncomingValueForBlock(BeforeA) == P.getIncomingValueForBlock(BeforeB); });
+  }
+  return false;
+}
+
+// A loop that is left in the middle of an iteration by the test that ends it, made early: the rest of the
+// iteration is under that condition, and its end is left by it alone.
+bool rejoinEnd(Loop &L, DominatorTree &DT, Session &S) {
+  BasicBlock *Latch = L.getLoopLatch();
+  auto End = endIn(L, Latch);
+  SmallVector<BasicBlock *, 4> Exiting;
+  L.getExitingBlocks(Exiting);
+  if (!End || Exiting.size() < 2 || !S.work(L))
+    return false;
+  auto [Last, Stays] = *End;
+  BasicBlock *Exit = Last->getSuccessor(Stays ? 1 : 0);
+  for (BasicBlock *BB : Exiting) {
+    auto Early = BB == Latch ? std::nullopt : endIn(L, BB);
+    if (!Early || Early->second != Stays || Early->first->getCondition() != Last->getCondition())
+      continue;
+    BasicBlock *Own = Early->first->getSuccessor(Stays ? 1 : 0);
+    if (!leadToOne(BB, Own, Latch, Exit))
+      continue;
+    // What the next iteration has is computed before the early test.
+    SmallVector<Instruction *, 4> Next;
+    bool Known = all_of(L.getHeader()->phis(), [&](PHINode &P) {
+      auto *I = dyn_cast<Instruction>(P.getIncomingValueForBlock(Latch));
+      if (!I || DT.dominates(I, Early->first))
+        return true;
+      Next.push_back(I);
+      return !isa<PHINode>(I) && !I->mayReadOrWriteMemory() && isSafeToSpeculativelyExecute(I) &&
+             all_of(I->operands(), [&](Use &U) { return !isa<Instruction>(U) || DT.dominates(cast<Instruction>(U), Early->first); });
+    });
+    if (!Known)
+      continue;
+    for (Instruction *I : Next)
+      I->moveBefore(Early->first->getIterator());
+    BasicBlock *Behind = SplitBlock(Latch, Last);
+    // (Nobody looks at these.)
+    for (PHINode &P : Exit->phis())
+      if (auto *I = dyn_cast<Instruction>(P.getIncomingValueForBlock(Behind)); I && L.contains(I) && !DT.dominates(I, Early->first))
+        P.setIncomingValueForBlock(Behind, PoisonValue::get(P.getType()));
+    Own->removePredecessor(BB);
+    Early->first->setSuccessor(Stays ? 1 : 0, Behind);
+    return true;
+  }
+  return false;
+}
 } // namespace
+
+extern "C" bool prs_rejoin_ends(Session *S, LLVMValueRef FRef) {
+  Function &F = *unwrap<Function>(FRef);
+  bool Changed = false;
+  for (bool Again = true; Again;) {
+    auto &DT = S->FAM.getResult<DominatorTreeAnalysis>(F);
+    LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
+    Again = any_of(LI.getLoopsInPreorder(), [&](Loop *L) { return rejoinEnd(*L, DT, *S); });
+    if (Again)
+      S->FAM.invalidate(F, PreservedAnalyses::none());
+    Changed |= Again;
+  }
+  return Changed;
+}
 
 extern "C" bool prs_settle_ends(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);

@@ -444,6 +444,13 @@ impl Session {
         /// more.
         settle_ends = prs_settle_ends;
 
+        /// A loop that is left in the middle of an iteration by the very test that ends the iteration, and
+        /// leaves nothing behind that could tell both ways apart, is left at its end alone: what is behind the
+        /// early test is under its condition. Threaded jumps leave such loops where the second one of two
+        /// inner loops runs under the condition that ends the outer one. Whoever threads jumps makes them
+        /// again. Returns whether there was one: the loops have lost their simple form.
+        rejoin_ends = prs_rejoin_ends;
+
         /// A nest over tiles of a size that is known at run time only, `for (t = a; t < n; t += s)` around
         /// `for (p = t; p < min(n, t + s); p++)`, gets a version in which each such pair of loops is one loop
         /// over `p`, whatever loops are in between; the other one stays on the host. Returns whether there

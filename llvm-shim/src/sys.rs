@@ -223,6 +223,7 @@ unsafe extern "C" {
     pub safe fn prs_specialise_back_edges(s: &RawSession, f: Function) -> bool;
     pub safe fn prs_divide_counters(s: &RawSession, f: Function) -> bool;
     pub safe fn prs_settle_ends(s: &RawSession, f: Function) -> bool;
+    pub safe fn prs_rejoin_ends(s: &RawSession, f: Function) -> bool;
     pub safe fn prs_join_ends(s: &RawSession, f: Function) -> bool;
     pub safe fn prs_join_tiles(s: &RawSession, f: Function) -> bool;
     pub safe fn prs_take_columns_outside(s: &RawSession, f: Function) -> bool;

@@ -87,7 +87,14 @@ impl Gen<'_> {
                 }
                 body
             }
-            None => self.level(target, inner),
+            None => {
+                let mut body = self.level(target, inner);
+                // Two nests in an iteration, as the steps of an elimination have them.
+                if !inner.is_empty() && self.rng.chance(10) {
+                    body.extend(self.level(target, inner));
+                }
+                body
+            }
         };
         self.counters.truncate(held);
         l.body.extend(self.carry(target, &carried));

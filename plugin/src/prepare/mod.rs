@@ -101,6 +101,9 @@ pub fn canonicalise(session: &Session, f: Value) -> Result<(), PluginError> {
 /// before loops ([`Session::assume_invariant_loads`]).
 pub fn flatten(session: &Session, clone: Value) -> Result<bool, PluginError> {
     rewrite(session, clone)?;
+    if session.rejoin_ends(clone)? {
+        session.run_passes(clone, LOOPS)?;
+    }
     session.assume_no_errors(clone)?;
     session.assume_no_errno(clone)?;
     session.add_differences(clone)?;

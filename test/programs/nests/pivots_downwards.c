@@ -1,12 +1,13 @@
 // Eliminations from the last pivot down to the first, whose inner loops end at the pivot: with rows of a length that is an argument, rows of a fixed one, a pivot of
-// 64 bits, one and two inner nests, one that ends behind the pivot, and one whose first iterations are left out.
+// 64 bits, one and two inner nests, one that ends behind the pivot, one whose first
+// iterations are left out, and nests behind one that goes up from the pivot.
 // ARGS: 65 70
 // ARGS: 33 33
 // ARGS: 1 1
 // ARGS: 2 3
 // ARGS: 0 4
 // OFFLOAD: yes
-// KERNELS: columns update both fixed wide inclusive from_second
+// KERNELS: columns update both fixed wide inclusive from_second between
 #include "example.h"
 
 #define KERNEL __attribute__((noinline)) static
@@ -69,6 +70,23 @@ KERNEL void from_second(int n, int ld, unsigned *restrict A) {
       A[i * ld + k] = A[i * ld + k] * 3 + A[k];
 }
 
+KERNEL void between(int n, unsigned A[restrict][COLUMNS], unsigned *restrict v, const int *restrict q) {
+  for (int k = n - 1; k >= 0; k--) {
+    for (int i = n - 1; i >= k + 1; i--)
+      A[i][k] = A[i][k] * 3 + A[k][k];
+    for (int i = 0; i < k; i++)
+      for (int j = i; j < n; j++)
+        if (q[i] > 0)
+          A[i][j] += A[j][k] * A[j][j];
+    for (int i = 0; i < k; i++)
+      for (int j = 0; j < n; j++) {
+        A[i][j] ^= A[i][k] * A[j][j];
+        if (i == j)
+          v[i] += A[i][j];
+      }
+  }
+}
+
 int main(int argc, char **argv) {
   int n = (int)example_arg(argc, argv, 1, 65), ld = (int)example_arg(argc, argv, 2, 70);
   size_t count = (size_t)n * ld + 1, all = (size_t)COLUMNS * COLUMNS;
@@ -86,6 +104,12 @@ int main(int argc, char **argv) {
   wide(n, ld, A);
   inclusive(n, ld, A);
   from_second(n, ld, A);
+  unsigned v[COLUMNS] = {0};
+  int q[COLUMNS];
+  for (int i = 0; i < COLUMNS; ++i)
+    q[i] = (int)(example_bits() % 3) - 1;
+  between(n, C, v, q);
+  printf("v %016llx\n", (unsigned long long)example_hash(v, sizeof v));
   printf("A %016llx\n", (unsigned long long)example_hash(A, count * sizeof *A));
   printf("B %016llx\n", (unsigned long long)example_hash(B, count * sizeof *B));
   printf("C %016llx\n", (unsigned long long)example_hash(C, all * sizeof(unsigned)));
