@@ -445,8 +445,8 @@ impl Session {
         settle_ends = prs_settle_ends;
 
         /// A loop that is left in the middle of an iteration by the very test that ends the iteration, and
-        /// leaves nothing behind that could tell both ways apart, is left at its end alone: what is behind the
-        /// early test is under its condition. Threaded jumps leave such loops where the second one of two
+        /// leaves nothing behind that could tell both ways apart, is left at its end alone: what comes after
+        /// the early test is under its condition. Threaded jumps leave such loops where the second one of two
         /// inner loops runs under the condition that ends the outer one. Whoever threads jumps makes them
         /// again. Returns whether there was one: the loops have lost their simple form.
         rejoin_ends = prs_rejoin_ends;
