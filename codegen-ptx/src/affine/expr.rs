@@ -332,7 +332,8 @@ pub(crate) fn pw_aff_expr(f: &isl::PwAff, context: Option<&isl::Set>) -> Result<
         known = known.params()?;
     }
     if let Some(c) = context {
-        known = known.intersect(c.clone())?;
+        // (The function's domain may be of many cases that together are all that is known.)
+        known = if c.is_subset(&known)? { c.clone() } else { known.intersect(c.clone())? };
     }
     let mut f = f.clone();
     if !f.domain_space()?.is_params()? {
@@ -347,9 +348,63 @@ pub(crate) fn pw_aff_expr(f: &isl::PwAff, context: Option<&isl::Set>) -> Result<
     }
     // The build simplifies as well; pieces are merged before that.
     if f.n_piece()? > 1 {
-        f = f.gist_params(known.clone())?.coalesce()?;
+        f = with_few_cases(f.gist_params(known.clone())?.coalesce()?, &known)?;
     }
     Ok(isl::AstBuild::from_context(known)?.expr_from_pw_aff(f)?)
+}
+
+/// Pieces of more cases are left as they are: each two are compared.
+const MOST_CASES: usize = 16;
+
+/// The same function where `known` holds, with pieces of fewer cases: two cases of a piece are one if nothing
+/// else that is known lies in what is around both.
+///
+/// A subscript of an access that is one of several, `in[mirrored(y)][mirrored(x)]`, has the conditions of all
+/// other subscripts as well, and isl joins cases only where their union is convex of itself.
+fn with_few_cases(f: isl::PwAff, known: &isl::Set) -> Result<isl::PwAff> {
+    let pieces = f.pieces()?;
+    let (mut out, mut fewer): (Option<isl::PwAff>, _) = (None, false);
+    for (domain, value) in pieces {
+        let cases = joined(&domain, known)?;
+        fewer |= cases.is_some();
+        // What was simplified under `known` is apart from the other pieces there only.
+        let piece = isl::PwAff::alloc(cases.unwrap_or(domain).intersect(known.clone())?, value)?;
+        out = Some(match out {
+            Some(out) => out.union_add(piece)?,
+            None => piece,
+        });
+    }
+    Ok(out.filter(|_| fewer).unwrap_or(f))
+}
+
+/// A set that is `set` where `known` holds, of fewer cases, if there is one.
+fn joined(set: &isl::Set, known: &isl::Set) -> Result<Option<isl::Set>> {
+    let mut parts = set.basic_sets()?;
+    let cases = parts.len();
+    if !(2..=MOST_CASES).contains(&cases) || known.n_basic_set()? > 1 {
+        return Ok(None);
+    }
+    let mut first = 0;
+    while first < parts.len() {
+        let mut other = first + 1;
+        while other < parts.len() {
+            let [a, b] = [first, other].map(|at| isl::Set::from_basic_set(parts[at].clone()));
+            let around = a?.union(b?)?.simple_hull()?;
+            let inside = isl::Set::from_basic_set(around.clone())?.intersect(known.clone())?;
+            if inside.is_subset(set)? {
+                parts[first] = around;
+                parts.remove(other);
+                other = first + 1;
+            } else {
+                other += 1;
+            }
+        }
+        first += 1;
+    }
+    let fewer = parts.len() < cases;
+    let mut parts = parts.into_iter().map(isl::Set::from_basic_set);
+    let Some(first) = parts.next().filter(|_| fewer) else { return Ok(None) };
+    Ok(Some(parts.try_fold(first?, |all, part| all.union(part?))?))
 }
 
 /// The name of the parameter that stands for dimension `d` of a statement's domain in [`parameterize`].
@@ -381,4 +436,47 @@ pub(crate) fn parameterize_set(s: &isl::Set) -> Result<isl::Set> {
         s = s.set_dim_name(DimType::Param, at, &iterator_name(d))?;
     }
     Ok(s.params()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subscript_has_no_conditions_of_the_others() {
+        let ctx = isl::Context::new();
+        // A row that is mirrored at both ends, of an image whose columns are mirrored, too.
+        let columns = ["x < 0", "0 <= x < m", "x >= m and 2x < 3m", "2x >= 3m"];
+        let rows = [("-y", "y < 0"), ("y", "0 <= y < n"), ("2n - y - 2", "y >= n")];
+        let pieces: Vec<_> = rows
+            .iter()
+            .flat_map(|(value, row)| columns.map(|column| format!("[({value})] : {row} and {column}")))
+            .collect();
+        let text = format!("[n, m, x, y] -> {{ {} }}", pieces.join("; "));
+        let f = isl::PwAff::read(&ctx, &text).unwrap();
+        let known = isl::Set::read(
+            &ctx,
+            "[n, m, x, y] -> { : n > 8 and m > 8 and -5 <= x < m + 5 and -5 <= y < n + 5 }",
+        );
+        let known = known.unwrap();
+        let few = with_few_cases(f.clone(), &known).unwrap();
+        let expected = isl::PwAff::read(
+            &ctx,
+            "[n, m, x, y] -> { [(-y)] : y < 0; [(y)] : 0 <= y < n; [(2n - y - 2)] : y >= n }",
+        );
+        let expected = expected.unwrap().intersect_domain(known.clone()).unwrap();
+        assert!(few.is_equal(&expected).unwrap(), "{few}");
+        assert!(few.pieces().unwrap().iter().all(|(set, _)| set.n_basic_set().unwrap() == 1), "{few}");
+        let e = pw_aff_expr(&f, Some(&known)).unwrap().to_string();
+        assert!(!e.contains('x') && !e.contains('m'), "{e}");
+    }
+
+    #[test]
+    fn cases_with_others_between_them_stay() {
+        let ctx = isl::Context::new();
+        let f = isl::PwAff::read(&ctx, "[x] -> { [(0)] : x < 0 or x > 9; [(1)] : 0 <= x <= 9 }").unwrap();
+        let known = isl::Set::read(&ctx, "[x] -> { : -100 <= x <= 100 }").unwrap();
+        let same = with_few_cases(f.clone(), &known).unwrap();
+        assert!(same.is_equal(&f).unwrap(), "{same}");
+    }
 }

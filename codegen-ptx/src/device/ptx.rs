@@ -204,6 +204,9 @@ fn lower_abstract(module: Module, arch: u32) -> Result<()> {
     Ok(())
 }
 
+/// What makes one call of calls with the same arguments.
+const SHARED_CALLS: &str = "function(sroa,early-cse<memssa>)";
+
 /// Replaces functions of the C library, intrinsics without an instruction, and `frem`.
 fn lower_math(module: Module, options: &PtxOptions, machine: &Machine) -> Result<()> {
     let mut needed: BTreeSet<String> = BTreeSet::new();
@@ -239,16 +242,23 @@ fn lower_math(module: Module, options: &PtxOptions, machine: &Machine) -> Result
         replace_calls(module, function, |ir, call| {
             let ty = call.called_type();
             let args: Vec<_> = (0..call.argument_count()).map(|a| call.operand(a)).collect();
-            let new = ir.call_function(module.declare(&target, ty), &args);
+            let f = module.declare(&target, ty);
+            for a in ["nounwind", "willreturn", "memory"] {
+                f.add_attribute(FUNCTION, a, 0);
+            }
+            let new = ir.call_function(f, &args);
             if call.may_have_fast_math_flags() {
                 new.set_fast_math_flags(call.fast_math_flags());
             }
             Ok(new)
         })?;
     }
+    if !needed.is_empty() {
+        // Statements load and compute the same numbers each for itself. A function that is inlined has branches,
+        // and what is behind a branch twice stays there twice.
+        machine.run(module, SHARED_CALLS)?;
+    }
     if sines::may_join(module) {
-        // Statements load and compute the same numbers each for itself.
-        machine.run(module, "function(early-cse)")?;
         needed.extend(sines::join(module).map(String::from));
     }
     match library {

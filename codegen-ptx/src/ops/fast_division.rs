@@ -323,12 +323,12 @@ impl Reals<'_> {
         self.ir.call_function(f, &[a, b, c])
     }
 
-    /// An instruction of the unit for special functions.
+    /// An instruction of the unit for special functions. (An intrinsic, not text: what stays the same in a loop
+    /// is in front of it.)
     fn approximate(&self, what: &str, v: Value) -> Value {
-        let (ty, (suffix, constraints)) =
-            (real(self.ir, self.wide), [("f32", "=f,f"), ("f64", "=d,d")][self.wide]);
-        let text = format!("{what}.approx.ftz.{suffix} $0, $1;");
-        self.ir.assembly(ty.function(&[ty]), &text, constraints, false, &[v])
+        let ty = real(self.ir, self.wide);
+        let name = format!("llvm.nvvm.{what}.approx.ftz.{}", ["f", "d"][self.wide]);
+        self.ir.call_function(self.module.declare(&name, ty.function(&[ty])), &[v])
     }
 
     /// Of doubles, the seed with another low word; the approximation has none.

@@ -20,7 +20,8 @@
 //! kernel for the others. Which of several shapes of tiles runs, or where the launch is cut between two of
 //! them, is decided there, by the number of blocks a multiprocessor gets ([`crate::mapped::Choice`]).
 //!
-//! Kernels with such reuse but few results that are long sums have tiles of their own: [`few`].
+//! Kernels with such reuse but few results that are long sums have tiles of their own: [`few`]; and so have
+//! those with many points along one member and few along the other one: [`slim`].
 //!
 //! Kernels without such reuse but with few points and long loops over operands get tiles, too: [`stream`];
 //! and those whose neighbouring points read the same elements: [`neighbours`]; those that wait for memory and
@@ -38,6 +39,7 @@ mod operand_tiles;
 mod region;
 mod shape;
 mod single;
+mod slim;
 mod stream;
 mod wide;
 
@@ -294,7 +296,15 @@ fn split(
         Some((tile, pays)) => carved(&mut outside, &site, pays)?.map(|few| (few, tile)),
         None => None,
     };
-    if inside.is_empty()? && sum.is_none() {
+    let mut long = Vec::new();
+    if even {
+        for (tile, pays) in slim::shapes(&site, &small, &launched.bounds)? {
+            if let Some(own) = carved(&mut outside, &site, pays)? {
+                long.push(copy(&site, own, Some(tile)));
+            }
+        }
+    }
+    if inside.is_empty()? && sum.is_none() && long.is_empty() {
         return Ok(vec![]);
     }
     let mut out = Vec::new();
@@ -320,6 +330,7 @@ fn split(
     let cut = if even && site.host.is_empty() { cut_at(&tiles, &launched.bounds)? } else { None };
     out.extend(fastest_of(&site, tiles, &inside, &launched, (cut, sizes.multiprocessors))?);
     out.extend(sum.map(|(few, tile)| copy(&site, few, Some(tile))));
+    out.extend(long);
     if options.late && site.either.is_none() {
         out.iter_mut().for_each(|tiled| tiled.either = Some(Either::late(true)));
         let tiled = site.domain.clone().subtract(outside.clone())?.coalesce()?;
