@@ -254,8 +254,8 @@ fn lower_math(module: Module, options: &PtxOptions, machine: &Machine) -> Result
         })?;
     }
     if !needed.is_empty() {
-        // Statements load and compute the same numbers each for itself. A function that is inlined has branches,
-        // and what is behind a branch twice stays there twice.
+        // Statements load and compute the same numbers each for itself. A function that is inlined has
+        // branches, and what is behind a branch twice stays there twice.
         machine.run(module, SHARED_CALLS)?;
     }
     if sines::may_join(module) {

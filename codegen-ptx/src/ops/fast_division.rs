@@ -323,8 +323,7 @@ impl Reals<'_> {
         self.ir.call_function(f, &[a, b, c])
     }
 
-    /// An instruction of the unit for special functions. (An intrinsic, not text: what stays the same in a loop
-    /// is in front of it.)
+    /// An instruction of the unit for special functions. (An intrinsic, not text: so copies of it are one.)
     fn approximate(&self, what: &str, v: Value) -> Value {
         let ty = real(self.ir, self.wide);
         let name = format!("llvm.nvvm.{what}.approx.ftz.{}", ["f", "d"][self.wide]);

@@ -341,7 +341,8 @@ fn tiled_code(k: &MappedKernel) -> String {
 fn register_tiles_and_operand_tiles() {
     let m = mapped_with(&kernel("gemm"), &MapOptions::default());
     let tiled: Vec<_> = m.kernels.iter().filter(|k| k.tiling().is_some_and(|t| !t.unrolled)).collect();
-    // One for each shape of tiles, one for few results that are long sums, two for many points along one member.
+    // One for each shape of tiles, one for few results that are long sums, two for many points along one
+    // member.
     assert_eq!(tiled.len(), 5);
     assert_eq!(m.choices.len(), 1);
     assert_eq!(m.choices[0].kernels.len(), 2);

@@ -23,7 +23,8 @@ const LANES: [u32; 2] = [8, 4];
 const MOST_POINTS: u32 = 64;
 /// Tiles along the member with many points, at least: one for about half of an H200's 132 multiprocessors.
 const MANY: u32 = 64;
-/// The share of a tile that the other one has, at least. (Of the plain kernel's lanes no more are in use then.)
+/// The part of a tile that the other one has, at least, is one of so many. (Of the plain kernel, no more
+/// lanes are in use then.)
 const FEW: u32 = 4;
 
 /// The tiles for launches that have too few points along a member for `small`, each with the condition
@@ -70,9 +71,7 @@ mod tests {
 
     /// Threads and points by dimension of all kernels with several points a thread.
     fn shapes(sizes: &str, elem: ElemType) -> Vec<Vec<[u32; 2]>> {
-        let text = format!(
-            "param n m l; array A n l; array B l m; array C n m; for i : 0 <= i < n {{ for j : 0 <= j < m {{ for k : 0 <= k < l {{ S : C[i,j] = C[i,j], A[i,k], B[k,j]; }} }} }}"
-        );
+        let text = "param n m l; array A n l; array B l m; array C n m; for i : 0 <= i < n { for j : 0 <= j < m { for k : 0 <= k < l { S : C[i,j] = C[i,j], A[i,k], B[k,j]; } } }";
         let mut scop = scop(&text.replace("0 <= j < m", sizes));
         scop.arrays.iter_mut().for_each(|a| a.elem = elem);
         let m = mapped_with(&scop, &MapOptions::default());
