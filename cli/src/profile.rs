@@ -1,13 +1,14 @@
 //! `pollyrs profile`: runs a program and shows where its loop nests ran, and what took how long.
 //!
 //! The run-time library writes one JSON line an execution (`POLLYRS_RT_PROFILE`). From these come a table,
-//! and a page with a timeline ([`page`]). Both are made of what there is, also where the program is
+//! and a page with a timeline ([`page`]) or a drawing of that ([`drawing`]). Both are made of what there is, also where the program is
 //! interrupted.
 //!
 //! The library measures when an execution began, and how long its setup, its kernels and all of it took. The
 //! rest went into transfers and waiting; the page shows it before and after the kernels in proportion to the
 //! bytes each way.
 
+mod drawing;
 mod page;
 
 use crate::interrupt;
@@ -21,7 +22,7 @@ use std::process::Command;
 /// The program and its arguments.
 #[derive(Debug, clap::Args)]
 pub struct ProfileArgs {
-    /// Write the timeline to this file
+    /// Write the timeline to this file: a page that zooms, or, named FILE.svg, a drawing
     #[arg(short, long, value_name = "FILE.html")]
     output: Option<PathBuf>,
     /// Only show a profile that POLLYRS_RT_PROFILE has written: no program is run
@@ -69,7 +70,8 @@ pub fn run(args: &ProfileArgs) -> Result<u8, ProfileError> {
     let lines = read(&fs_err::read_to_string(path)?);
     crate::output::tell(&table(&lines, interrupt::happened()));
     if let Some(output) = &args.output {
-        fs_err::write(output, page::page(&lines)?)?;
+        let is_drawing = output.extension().is_some_and(|e| e.eq_ignore_ascii_case("svg"));
+        fs_err::write(output, if is_drawing { drawing::drawing(&lines) } else { page::page(&lines)? })?;
         crate::output::tell(&format!("timeline: {}\n", output.display()));
     }
     Ok(status)

@@ -49,6 +49,7 @@ const OptionText Options[] = {
     {"tiled", "number", "Loop nests of a file that may get register tiles"},
     {"log", "LEVEL|TARGET=LEVEL,...", "Diagnostics on standard error: info, debug, trace"},
     {"time", nullptr, "Print on standard error how long each stage took"},
+    {"stats", nullptr, "Print on standard error how many loop nests were offloaded and refused, and what became of them"},
     {"max-inline", "instructions", "Largest callee that is inlined into a loop before analysis"},
     {"min-work", "instances", "Leave loop nests alone that execute fewer statements than this, whatever their parameters"},
     {"hold", "true|false", "Keep arrays on the device between the SCoPs of a function"},

@@ -14,6 +14,7 @@ use crate::base::budget::{self, Budgets};
 use crate::base::error::PluginError;
 use crate::base::options::Options;
 use crate::base::stage::Stage;
+use crate::base::statistics::{Counter, count};
 use crate::base::timing::Phase;
 use crate::base::trace;
 use crate::commit;
@@ -44,10 +45,13 @@ const AHEAD: usize = 8;
 
 /// Runs one stage over the module.
 pub fn run(module: Module, stage: Stage, options: &Options) -> Result<Done, PluginError> {
-    trace::listening(stage, options, |times| {
+    trace::listening(stage, options, |sums| {
         let done = run_listening(module, stage, options)?;
-        if let Some(table) = times.and_then(|times| times.report(&module.name())) {
+        if let Some(table) = sums.times.as_ref().and_then(|times| times.report(&module.name())) {
             trace::answer(format_args!("{table}{:10} isl operations", done.operations));
+        }
+        if let Some(totals) = &sums.totals {
+            trace::answer(totals.report(&module.name()));
         }
         Ok(done)
     })
@@ -108,6 +112,7 @@ fn run_listening(module: Module, stage: Stage, options: &Options) -> Result<Done
     }
     session.limit_work(u64::MAX);
     drop(kept_apart);
+    count(Counter::Functions, copies.len());
     let instructions = copies.iter().map(|(_, clone)| ir::size(*clone)).sum();
     let run = Run {
         session,

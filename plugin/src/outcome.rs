@@ -68,6 +68,7 @@ fn place(module: Module, options: &Options) -> Option<(Cache, Key)> {
         || options.show_tiles
         || options.show_choices
         || options.time
+        || options.stats
         || options.log.is_some()
         || options.remark_file.is_some();
     // The answer is the same for all functions of a context.

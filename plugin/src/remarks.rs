@@ -2,6 +2,7 @@
 
 use crate::base::error::PluginError;
 use crate::base::options::{Options, Strategy};
+use crate::base::statistics::{self, Counter};
 use crate::compiled::Compiled;
 use crate::details;
 use crate::device::assembler::Code as DeviceCode;
@@ -65,6 +66,7 @@ impl Seen {
 /// `-Rpass=pollyrs` for an offloaded SCoP, `-Rpass-analysis=pollyrs` for what it assumes.
 pub fn offloaded(with: &Options, f: Value, c: &Compiled, seen: &Seen) {
     let (scop, at) = (&c.scop, seen.at);
+    counted(c);
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let memory = scop.arrays.iter().filter(|a| matches!(a.kind, ArrayKind::Memory { .. })).count();
     let private = c.mapped.placement.iter().filter(|p| **p == Placement::Private).count();
@@ -148,6 +150,32 @@ pub fn offloaded(with: &Options, f: Value, c: &Compiled, seen: &Seen) {
         );
         emit(with, f, RemarkKind::Analysis, Code::Promise, at, &text);
     }
+}
+
+/// For the table of statistics.
+fn counted(c: &Compiled) {
+    let scop = &c.scop;
+    let images = |kinds: &[ImageKind]| {
+        let all = c.code.iter().flat_map(|code| &code.images);
+        all.filter(|image| kinds.contains(&image.kind)).count()
+    };
+    let counts = [
+        (Counter::Nests, 1),
+        (Counter::Loops, scop.loops.len()),
+        (Counter::Statements, scop.statements.len()),
+        (Counter::Accesses, scop.statements.iter().map(|s| s.accesses.len()).sum()),
+        (Counter::Arrays, scop.arrays.iter().filter(|a| matches!(a.kind, ArrayKind::Memory { .. })).count()),
+        (Counter::Private, c.mapped.placement.iter().filter(|p| **p == Placement::Private).count()),
+        (Counter::Assumptions, scop.assumptions.len() + scop.ranges.len()),
+        (Counter::Overlaps, scop.alias_checks.len()),
+        (Counter::Inspections, scop.inspections.len()),
+        (Counter::Kernels, c.mapped.kernels.len()),
+        (Counter::Repeated, c.mapped.kernels.iter().filter(|k| !k.host_params.is_empty()).count()),
+        (Counter::Fused, usize::from(matches!(c.fused, Some(Ok(_))))),
+        (Counter::Cubins, images(&[ImageKind::Cubin, ImageKind::EarlyCubin])),
+        (Counter::Texts, images(&[ImageKind::Ptx])),
+    ];
+    counts.into_iter().for_each(|(counter, n)| statistics::count(counter, n));
 }
 
 /// `-Rpass-analysis=pollyrs`: which devices have code of their own, and what the driver is left to compile.
@@ -260,6 +288,9 @@ fn told(
     message: &str,
     about: About,
 ) {
+    if matches!(kind, RemarkKind::Missed) {
+        statistics::refused(code);
+    }
     remark(f, kind, code.name(), at, &format!("{message} [{code}]"));
     let Some(path) = &with.remark_file else { return };
     let place = remark_place(f, at);

@@ -1,9 +1,10 @@
-//! What everything else stands on: options, errors, budgets, times, diagnostics.
+//! What everything else stands on: options, errors, budgets, times, statistics, diagnostics.
 
 pub mod budget;
 pub mod error;
 pub mod options;
 pub mod patterns;
 pub mod stage;
+pub mod statistics;
 pub mod timing;
 pub mod trace;

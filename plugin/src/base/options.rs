@@ -158,6 +158,8 @@ pub struct Options {
     pub log: Option<filter::Targets>,
     /// Print a table of the time in each stage.
     pub time: bool,
+    /// Print a table of what was found, refused and made.
+    pub stats: bool,
     /// Instructions of the largest callee that is inlined into loops.
     pub max_inline: u32,
     /// Statement instances below which a SCoP is left alone, if a constant bounds their number.
@@ -174,7 +176,7 @@ pub struct Options {
 }
 
 /// Every name, for environment variables and error messages.
-const NAMES: [&str; 37] = [
+const NAMES: [&str; 38] = [
     "targets",
     "arch",
     "cubin",
@@ -205,6 +207,7 @@ const NAMES: [&str; 37] = [
     "module-budget",
     "tiled",
     "time",
+    "stats",
     "max-inline",
     "min-work",
     "hold",
@@ -251,6 +254,7 @@ impl Default for Options {
             tiled: 48,
             log: None,
             time: false,
+            stats: false,
             // Twice LLVM's default inline threshold of 225 (InlineCost.cpp), which counts about 5 an
             // instruction and so admits 45, doubled once more for bodies not simplified yet.
             max_inline: 200,
@@ -410,6 +414,7 @@ impl Options {
             "tiled" => self.tiled = number(value)?,
             "log" => self.log = log(value)?,
             "time" => self.time = flag(value)?,
+            "stats" => self.stats = flag(value)?,
             "hold" => self.hold = flag(value)?,
             "divide" => self.divide = flag(value)?,
             "cache" => {

@@ -1,7 +1,7 @@
 //! What the plugin tells, through `tracing`: of its work, where `-mllvm -pollyrs-log=debug` (or `info`, or
 //! `pollyrs::attempt=debug`, and more of these joined by commas) prints it on standard error, a line for each
 //! event behind the function or SCoP that it is about; and what it was asked for: values of stages, times,
-//! tiles and choices, which are printed as they are ([`answer`]).
+//! statistics, tiles and choices, which are printed as they are ([`answer`]).
 //!
 //! ```text
 //! pollyrs: kernel_2mm: the plan does not hold plan=Tiles setback=NoMapping
@@ -15,6 +15,7 @@
 
 use crate::base::options::Options;
 use crate::base::stage::Stage;
+use crate::base::statistics::{STATISTICS, Totals};
 use crate::base::timing::{STAGES, Times};
 use std::fmt;
 use tracing::dispatcher::{self, Dispatch};
@@ -40,25 +41,38 @@ pub fn answer(value: impl fmt::Display) {
 /// Whether a run of a stage has something to print as it is; proofs that find a bug that is planted have.
 fn is_asked(stage: Stage, options: &Options) -> bool {
     let planted = cfg!(feature = "planted");
-    planted || stage != Stage::Run || options.time || options.show_tiles || options.show_choices
+    planted
+        || stage != Stage::Run
+        || options.time
+        || options.stats
+        || options.show_tiles
+        || options.show_choices
 }
 
-/// Runs `f` with the listeners that the stage and the options ask for. It gets the times of the stages so
-/// far, where these are asked for.
-pub fn listening<T>(stage: Stage, options: &Options, f: impl FnOnce(Option<&Times>) -> T) -> T {
-    let times = options.time.then(Times::default);
+/// What is added up in a run, where it is asked for.
+#[derive(Clone, Default)]
+pub struct Sums {
+    pub times: Option<Times>,
+    pub totals: Option<Totals>,
+}
+
+/// Runs `f` with the listeners that the stage and the options ask for.
+pub fn listening<T>(stage: Stage, options: &Options, f: impl FnOnce(&Sums) -> T) -> T {
+    let sums = Sums { times: options.time.then(Times::default), totals: options.stats.then(Totals::default) };
     let (log, asked) = (filter(options), is_asked(stage, options));
     if !asked && log.is_none() {
-        return f(None);
+        return f(&sums);
     }
     let stages = Targets::new().with_target(STAGES, LevelFilter::INFO);
     let answers = asked.then(|| Answers.with_filter(Targets::new().with_target(ANSWERS, LevelFilter::INFO)));
     let lines = log.map(|filter| {
         tracing_subscriber::fmt::layer().event_format(Lines).with_writer(std::io::stderr).with_filter(filter)
     });
-    let timed = times.clone().map(|t| t.with_filter(stages));
-    let dispatch = Dispatch::new(Registry::default().with(timed).with(lines).with(answers));
-    dispatcher::with_default(&dispatch, || f(times.as_ref()))
+    let timed = sums.times.clone().map(|t| t.with_filter(stages));
+    let counts = Targets::new().with_target(STATISTICS, LevelFilter::INFO);
+    let counted = sums.totals.clone().map(|t| t.with_filter(counts));
+    let dispatch = Dispatch::new(Registry::default().with(timed).with(counted).with(lines).with(answers));
+    dispatcher::with_default(&dispatch, || f(&sums))
 }
 
 /// Who listens to this thread, for a thread that works for it.
@@ -75,7 +89,8 @@ fn filter(options: &Options) -> Option<Targets> {
     };
     // The place is part of each line.
     let places = filter.with_target(PLACE, LevelFilter::TRACE);
-    Some(places.with_target(STAGES, LevelFilter::OFF).with_target(ANSWERS, LevelFilter::OFF))
+    let off = [STAGES, STATISTICS, ANSWERS].into_iter();
+    Some(off.fold(places, |all, target| all.with_target(target, LevelFilter::OFF)))
 }
 
 /// Prints the text of each event, and nothing else.

@@ -5,7 +5,7 @@
 //! programs have to show.
 //!
 //! Only with the feature `planted`, and then only the one that `POLLYRS_PLANT` names; otherwise [`unless`]
-//! waits. Unit tests plant mistakes for their own thread ([`MISTAKE`]).
+//! waits. Unit tests plant mistakes for their own thread (`MISTAKE`).
 
 use crate::base::error::Result;
 

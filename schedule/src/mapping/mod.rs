@@ -1,12 +1,11 @@
 //! The mapping of a placed schedule tree to launches, blocks and threads.
 //!
 //! The tree is walked from its root. Bands and sequences above the marks become the host schedule; each mark
-//! becomes a kernel: beneath [`KERNEL`](crate::strategy::KERNEL) the members of the band are cut into tiles,
-//! the tile's coordinate is the block and the point in the tile the thread; beneath
-//! [`SERIAL`](crate::strategy::SERIAL) one block of one thread runs everything (its grid and its block have
-//! one dimension of size one, so that every kernel looks the same); beneath [`NEST`] the host's schedule
-//! itself is part of a kernel (`nest`), and beneath [`EITHER`] a parameter says which of two forms is
-//! launched.
+//! becomes a kernel: beneath [`KERNEL`] the members of the band are cut into tiles, the tile's coordinate is
+//! the block and the point in the tile the thread; beneath [`SERIAL`] one block of one thread runs everything
+//! (its grid and its block have one dimension of size one, so that every kernel looks the same); beneath
+//! [`NEST`](crate::strategy::NEST) the host's schedule itself is part of a kernel (`nest`), and beneath
+//! [`EITHER`](crate::strategy::EITHER) a parameter says which of two forms is launched.
 //!
 //! # Invariants
 //! - With member `m`, tile size `s` and `p` threads (`p` divides `s`): `_b = floor(m / s)`, `_t = m mod p`.
