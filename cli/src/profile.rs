@@ -1,8 +1,8 @@
 //! `pollyrs profile`: runs a program and shows where its loop nests ran, and what took how long.
 //!
 //! The run-time library writes one JSON line an execution (`POLLYRS_RT_PROFILE`). From these come a table,
-//! and a page with a timeline ([`page`]) or a drawing of that ([`drawing`]). Both are made of what there is, also where the program is
-//! interrupted.
+//! and a page with a timeline ([`page`]) or a drawing of that ([`drawing`]). Both are made of what there is,
+//! also where the program is interrupted.
 //!
 //! The library measures when an execution began, and how long its setup, its kernels and all of it took. The
 //! rest went into transfers and waiting; the page shows it before and after the kernels in proportion to the

@@ -14,8 +14,8 @@ pub struct Nested {
 }
 
 /// Tiles whose code need not be there from the beginning. The value of `param`, another parameter of
-/// [`crate::mapped::MappedScop::host`], may be any integer: up to zero tiles run, else plain kernels with the same
-/// instances, which the checker proves to be one of both.
+/// [`crate::mapped::MappedScop::host`], may be any integer: up to zero tiles run, else plain kernels with the
+/// same instances, which the checker proves to be one of both.
 #[derive(Clone, Debug)]
 pub struct Late {
     pub param: String,

@@ -31,7 +31,8 @@ pub struct MapOptions {
     pub nests: Nests,
     /// Where loops of launches are one launch whose blocks wait for each other ([`crate::strategy::GRAPH`]).
     pub graphs: Nests,
-    /// Tiles have a plain kernel beside them that runs while their code isn't there ([`crate::mapped::MappedScop::late`]).
+    /// Tiles have a plain kernel beside them that runs while their code isn't there
+    /// ([`crate::mapped::MappedScop::late`]).
     pub late: bool,
     /// Neighbouring points share loads in kernels that a loop of the host launches as well. (Time steps that
     /// are fused have no use for that.)
