@@ -53,15 +53,30 @@ fn found(offsets: &[Polynomial], run: &Executed, wide: &Executed) -> Result<Shap
     let explained =
         |v: &View| -> Result<Typical> { if v.max_pieces() == 1 { wide.typical(v) } else { Ok(Typical::No) } };
     let mut near: Option<(Typical, View)> = None;
-    for list in [guesses, shapes::guesses(offsets, true), shifted] {
+    for (n, list) in [guesses, shapes::guesses(offsets, true), shifted].into_iter().enumerate() {
         if let Some(view) = search.simple(&list, true)? {
             let view = search.plain(&view.sizes)?.unwrap_or(view);
             return finish(wide, &view, Origin::Strides);
         }
-        if problem.certain || near.as_ref().is_some_and(|(typical, _)| *typical == Typical::Equal) {
+        let equal = near.as_ref().filter(|(typical, _)| *typical == Typical::Equal).map(|(_, view)| view);
+        // Of a band, `A[(i + j) * (k + 1) + k - i]`, a counter strides over `k`. Rows of `k` are right if there
+        // are at most `k` of them, rows of `k + 1` if `k` is not negative.
+        let is_last = n == 2;
+        if problem.certain || equal.is_some() && !is_last {
             continue;
         }
         let typical = search.weakest()?.map_or(Ok(Typical::No), explained)?;
+        if let Some(equal) = equal {
+            if typical == Typical::Equal
+                && let Some(view) = search.weakest()?
+                && view::weaker(&view.violations, Some(&equal.violations))?
+                && !is_barely_weaker(view, equal)?
+                && let Some(view) = search.chosen()?
+            {
+                near = Some((typical, view));
+            }
+            continue;
+        }
         if near.as_ref().map_or(Typical::No, |(typical, _)| *typical) < typical
             && let Some(view) = search.chosen()?
         {
@@ -225,6 +240,7 @@ impl<'a> Search<'a> {
             && let Some(other) = self.wide.view(&sizes, &subscripts, None)?
             && other.max_pieces() <= view.max_pieces()
             && self.wide.typical(&other)? == Typical::Equal
+            && is_barely_weaker(&view, &other)?
             && (!is_longer(&view.sizes) || !self.wide.tight(&view)?.is_subset(&other.violations)?)
         {
             return Ok(Some(other));
@@ -279,6 +295,19 @@ impl<'a> Search<'a> {
         let cheap = new == Typical::Equal || view.max_pieces() <= best.max_pieces();
         Ok(!comparable && new > old && cheap)
     }
+}
+
+/// Whether the parameters for which `view` is right and `other` is not lie in a hyperplane: rows may be an
+/// element shorter, for a triangle in a matrix. Rows of a band, which are right for any number of them, in place
+/// of rows of one element less, which would have to be as long as there are rows, are far more often right.
+fn is_barely_weaker(view: &View, other: &View) -> Result<bool> {
+    let alone = other.violations.clone().subtract(view.violations.clone())?;
+    for constraint in alone.clone().affine_hull()?.constraints()? {
+        if constraint.is_equality()? {
+            return Ok(true);
+        }
+    }
+    alone.is_empty().map_err(Into::into)
 }
 
 /// A size without the number added to its parameters.

@@ -441,6 +441,24 @@ fn rows_of_an_extent_and_one() {
     );
 }
 
+/// Bands, in rows of one element more than a counter strides over: a symmetric one by diagonals, a general one
+/// by rows. Rows of what the counter strides over would have to be as long as there are rows.
+#[test]
+fn rows_of_bands() {
+    let case = Case::new("n mu", "")
+        .array("j : 0 <= j < n", "mu + 1", "j, mu")
+        .array("i j : 0 <= i < mu and 0 <= j <= n - 2 - i", "mu + 1", "1 + i + j, mu - 1 - i");
+    let shape = case.expect("mu + 1", "n <= 0 or mu >= 0", &["i0, mu", "1 + i0 + i1, mu - 1 - i0"]);
+    let seen = check_points(&case, &shape, -1..=4, -1..=4);
+    assert!(seen.holds > 10 && seen.fails > 2, "{seen:?}");
+    let band = "i j : 1 <= i <= n and 1 <= j <= m and i - ml <= j <= i + mu";
+    let case = Case::new("n m ml mu", "").array(band, "2ml + mu + 1", "j - 1, i - j + ml + mu");
+    let shape = case.solve().unwrap();
+    let right = |n, m, ml, mu| holds(&shape.assumption, &[n, m, ml, mu]);
+    assert!(right(50, 50, 2, 3) && right(9, 30, 0, 4) && right(30, 9, 4, 0), "{}", shape.assumption);
+    check_points(&case, &shape, -1..=3, -1..=3);
+}
+
 /// The border below a grid that has two elements more on either side, as wide as an argument says: at most
 /// two rows, and nothing else is assumed.
 #[test]

@@ -6,9 +6,9 @@
 //! | | isl's code has not the form for them | time tiles without windows |
 //! | time tiles without windows | either | plain |
 //! | loops of blocks, where there are some, besides tiles | the steps of a stencil are better fused | register tiles |
-//! | | no proof within the budget | register tiles |
+//! | | no proof or no code within the budget, or isl fails | register tiles |
 //! | | another one | plain |
-//! | register tiles, boxes of wavefronts | no mapping, or no proof, within the budget; a form; too long | plain |
+//! | register tiles, boxes of wavefronts | no mapping, or no proof, within the budget; a form; isl fails; too long | plain |
 //! | any of the last three | steps are not fused, or fused ones are too long | the same, steps alone: neighbours share loads instead |
 //!
 //! What is not in the table keeps the original loop: [`next`] is the table.
@@ -25,6 +25,7 @@ use crate::pipeline::time_tiles::tile_time;
 use crate::pipeline::watch::{Ended, Watch};
 use crate::run::Run;
 use pollyrs_codegen_ptx::{self as codegen, CodegenError, KernelModule};
+use pollyrs_isl as isl;
 use pollyrs_schedule::rewrite::Scheduled;
 use pollyrs_schedule::{self as schedule, MappedScop, ScheduleError};
 use std::cell::Cell;
@@ -61,6 +62,8 @@ pub enum Setback {
     NoProof { wrong: bool },
     /// The code of blocks that run loops, or wait for each other, is not made within its budget.
     NoCode,
+    /// isl fails in the middle of it, by a mistake of its own.
+    Isl(String),
     /// isl's code has not the form that windows, barriers or registers need.
     NoForm,
     /// For the device's compiler; `fused`: with several steps of a stencil in a launch.
@@ -80,6 +83,7 @@ impl fmt::Display for Setback {
             Setback::NoProof { wrong: false } => write!(f, "no proof within the budget"),
             Setback::NoProof { wrong: true } => write!(f, "the proof fails"),
             Setback::NoCode => write!(f, "no code within the budget"),
+            Setback::Isl(why) => write!(f, "{why}"),
             Setback::NoForm => write!(f, "isl's code has another form"),
             Setback::TooLong { error, .. } => write!(f, "{error}"),
             Setback::Alone(why) => write!(f, "each step is a launch: {why}"),
@@ -119,7 +123,9 @@ fn next(plan: Plan, setback: Setback, nests: bool) -> Result<(Plan, Option<Strin
         (_, Setback::TooLong { error, fused: true }) => (plan, Some(error.to_string())),
         (_, Setback::TooLong { error, .. }) => (plain, Some(error.to_string())),
         (Plan::Nests, Setback::BetterFused) => (Plan::Tiles, None),
-        (Plan::Nests, Setback::NoProof { wrong: false } | Setback::NoCode) if nests => (Plan::Tiles, None),
+        (Plan::Nests, Setback::NoProof { wrong: false } | Setback::NoCode | Setback::Isl(_)) if nests => {
+            (Plan::Tiles, None)
+        }
         (_, Setback::NoProof { .. }) => (Plan::Plain { proof: SECOND_PROOF }, None),
         (_, _) => (plain, None),
     })
@@ -256,6 +262,7 @@ impl Attempts<'_> {
         });
         match mapped {
             Err(ScheduleError::Budget(_)) if !plain => Err(Setback::NoMapping),
+            Err(ScheduleError::Isl(e @ isl::Error::Failed(_))) if !plain => Err(Setback::Isl(e.to_string())),
             Err(e) => Err(self.refused(e)),
             Ok(m) if !m.nested.is_empty() && self.fuses() && stencil::is_one(scop, deps) => {
                 Err(Setback::BetterFused)
@@ -277,6 +284,9 @@ impl Attempts<'_> {
         match Phase::Check.time(check) {
             // Tiles of seven loops may be too much for the proof where plain kernels are not.
             Err(ScheduleError::Budget(_)) if has_tiles(mapped) => Err(Setback::NoProof { wrong: false }),
+            Err(ScheduleError::Isl(e @ isl::Error::Failed(_))) if has_tiles(mapped) => {
+                Err(Setback::Isl(e.to_string()))
+            }
             Err(e) => Err(self.refused(e)),
             Ok(violations) => match violations.first() {
                 Some(v) if has_steps(mapped) && !self.options.targets.checked => {
@@ -295,6 +305,7 @@ impl Attempts<'_> {
         Phase::Kernels.time(build).map_err(|e| match e {
             CodegenError::Unscoped | CodegenError::Divergent if has_tiles(mapped) => Setback::NoForm,
             e if is_quota(&e) && has_nests(mapped) => Setback::NoCode,
+            CodegenError::Isl(e @ isl::Error::Failed(_)) if has_tiles(mapped) => Setback::Isl(e.to_string()),
             e => generated(e).into(),
         })
     }
