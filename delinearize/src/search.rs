@@ -59,8 +59,8 @@ fn found(offsets: &[Polynomial], run: &Executed, wide: &Executed) -> Result<Shap
             return finish(wide, &view, Origin::Strides);
         }
         let equal = near.as_ref().filter(|(typical, _)| *typical == Typical::Equal).map(|(_, view)| view);
-        // Of a band, `A[(i + j) * (k + 1) + k - i]`, a counter strides over `k`. Rows of `k` are right if there
-        // are at most `k` of them, rows of `k + 1` if `k` is not negative.
+        // Of a band, `A[(i + j) * (k + 1) + k - i]`, a counter strides over `k`. Rows of `k` are right if
+        // there are at most `k` of them, rows of `k + 1` if `k` is not negative.
         let is_last = n == 2;
         if problem.certain || equal.is_some() && !is_last {
             continue;
@@ -298,8 +298,8 @@ impl<'a> Search<'a> {
 }
 
 /// Whether the parameters for which `view` is right and `other` is not lie in a hyperplane: rows may be an
-/// element shorter, for a triangle in a matrix. Rows of a band, which are right for any number of them, in place
-/// of rows of one element less, which would have to be as long as there are rows, are far more often right.
+/// element shorter, for a triangle in a matrix. Rows of a band, which are right for any number of them, are
+/// far more often right than rows of one element less, which would have to be as long as there are rows.
 fn is_barely_weaker(view: &View, other: &View) -> Result<bool> {
     let alone = other.violations.clone().subtract(view.violations.clone())?;
     for constraint in alone.clone().affine_hull()?.constraints()? {

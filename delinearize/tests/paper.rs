@@ -441,13 +441,15 @@ fn rows_of_an_extent_and_one() {
     );
 }
 
-/// Bands, in rows of one element more than a counter strides over: a symmetric one by diagonals, a general one
-/// by rows. Rows of what the counter strides over would have to be as long as there are rows.
+/// Bands, in rows of one element more than a counter strides over: a symmetric one by diagonals, a general
+/// one by rows. Rows of what the counter strides over would have to be as long as there are rows.
 #[test]
 fn rows_of_bands() {
-    let case = Case::new("n mu", "")
-        .array("j : 0 <= j < n", "mu + 1", "j, mu")
-        .array("i j : 0 <= i < mu and 0 <= j <= n - 2 - i", "mu + 1", "1 + i + j, mu - 1 - i");
+    let case = Case::new("n mu", "").array("j : 0 <= j < n", "mu + 1", "j, mu").array(
+        "i j : 0 <= i < mu and 0 <= j <= n - 2 - i",
+        "mu + 1",
+        "1 + i + j, mu - 1 - i",
+    );
     let shape = case.expect("mu + 1", "n <= 0 or mu >= 0", &["i0, mu", "1 + i0 + i1, mu - 1 - i0"]);
     let seen = check_points(&case, &shape, -1..=4, -1..=4);
     assert!(seen.holds > 10 && seen.fails > 2, "{seen:?}");

@@ -20,6 +20,9 @@ using pollyrs::Session;
 
 // On a call that was made pure; its value says who sets errno.
 static constexpr const char Key[] = "pollyrs-errno";
+// On the same one: which of Session::MathCalls it was. A copy, in another version of a loop or another
+// iteration of its body, has the number as well.
+static constexpr const char Number[] = "pollyrs-errno-call";
 // The run-time library may do so in the end: nobody looks in between.
 static constexpr const char Afterwards[] = "";
 // The original loop has to.
@@ -70,9 +73,12 @@ static bool cannotFail(CallInst &Call, const TargetLibraryInfo &TLI) {
 }
 
 void pollyrs::lookAtErrno(Session &S, const Loop &L) {
-  for (pollyrs::MathCall &M : S.MathCalls)
-    if (auto *Call = dyn_cast_or_null<CallInst>(static_cast<Value *>(M.Call)); Call && L.contains(Call) && Call->hasFnAttr(Key))
-      Call->addFnAttr(Attribute::get(Call->getContext(), Key, Again));
+  if (S.MathCalls.empty())
+    return;
+  for (BasicBlock *BB : L.blocks())
+    for (Instruction &I : *BB)
+      if (auto *Call = dyn_cast<CallInst>(&I); Call && Call->hasFnAttr(Key))
+        Call->addFnAttr(Attribute::get(Call->getContext(), Key, Again));
 }
 
 extern "C" {
@@ -106,8 +112,10 @@ bool prs_assume_no_errno(Session *S, LLVMValueRef FRef) {
     if (!Call || !LI.getLoopFor(Call->getParent()) || !isMathCall(*Call, TLI) || Call->doesNotAccessMemory())
       continue;
     Changed = true;
+    const AttributeList Attributes = Call->getAttributes();
     if (!cannotFail(*Call, TLI)) {
-      S->MathCalls.push_back({Call, Call->getAttributes()});
+      Call->addFnAttr(Attribute::get(F.getContext(), Number, std::to_string(S->MathCalls.size())));
+      S->MathCalls.push_back(Attributes);
       Call->addFnAttr(Attribute::get(F.getContext(), Key, Afterwards));
     }
     Call->setDoesNotAccessMemory();
@@ -117,20 +125,22 @@ bool prs_assume_no_errno(Session *S, LLVMValueRef FRef) {
   return Changed;
 }
 
-// False if a call was lost.
+// False if a mark has no number.
 bool prs_restore_errno(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
   bool Changed = false, Complete = true;
-  for (pollyrs::MathCall &M : S->MathCalls) {
-    auto *Call = dyn_cast_or_null<CallInst>(static_cast<Value *>(M.Call));
-    if (!Call || Call->getFunction() != &F)
+  for (Instruction &I : instructions(F)) {
+    auto *Call = dyn_cast<CallInst>(&I);
+    if (!Call || !Call->hasFnAttr(Key))
       continue;
-    Call->setAttributes(M.Attributes);
+    size_t Which = 0;
+    if (Call->getFnAttr(Number).getValueAsString().getAsInteger(10, Which) || Which >= S->MathCalls.size()) {
+      Complete = false;
+      continue;
+    }
+    Call->setAttributes(S->MathCalls[Which]);
     Changed = true;
   }
-  for (Instruction &I : instructions(F))
-    if (auto *Call = dyn_cast<CallInst>(&I))
-      Complete &= !Call->hasFnAttr(Key);
   if (Changed)
     S->FAM.invalidate(F, PreservedAnalyses::none());
   return Complete;

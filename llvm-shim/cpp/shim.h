@@ -139,12 +139,6 @@ struct ErrorCheck {
   llvm::MDNode *Weights;
 };
 
-// A call that was made pure, and the attributes it had.
-struct MathCall {
-  llvm::WeakVH Call;
-  llvm::AttributeList Attributes;
-};
-
 struct Session;
 
 // In the metadata of a loop that only runs where rows are not equally far apart.
@@ -190,7 +184,8 @@ struct Session {
   llvm::ModuleAnalysisManager MAM;
   llvm::DenseMap<llvm::Function *, CloneInfo> Clones;
   std::vector<ErrorCheck> Checks;
-  std::vector<MathCall> MathCalls;
+  // What calls that were made pure had, by the number that stands at the call and its copies.
+  std::vector<llvm::AttributeList> MathCalls;
   // What the module had when the session began; never dereferenced.
   llvm::DenseSet<const llvm::GlobalValue *> Initial;
   // Functions with versions of loops over tiles, and the numbers of these.

@@ -25,7 +25,7 @@ pub enum ShimError {
     Tiles,
     #[error("a mark of a loop that lists name the elements of was lost")]
     Grouped,
-    #[error("a call that may set errno was copied")]
+    #[error("a mark of a call that may set errno was lost")]
     Errno,
     #[error("rewriting takes too much work")]
     Work,

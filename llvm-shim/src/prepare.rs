@@ -61,7 +61,8 @@
 //! Where that is surely `ERANGE`, the run-time library does it when all is computed, unless what is loaded in
 //! front of the loop (below: bounds in memory) might be `errno` itself; it never lies in one of the arrays.
 //! Otherwise nothing that the device computed counts, and the original loop, whose calls are what they were,
-//! runs. Such a call is never moved out of its condition.
+//! runs. Such a call is never moved out of its condition, and in versions of a loop, or two iterations of its
+//! body in one, each copy is what the call was.
 //!
 //! **Products of complex numbers.** Where both parts of `(a + bi) * (c + di)` are no numbers, compilers call
 //! `__muldc3`, which looks for infinities in the operands. The call becomes the code that ISO C has for it
@@ -625,10 +626,10 @@ impl Session {
         assume_no_errno = prs_assume_no_errno;
     }
 
-    /// Makes marked calls what they were.
+    /// Makes marked calls, and copies of them, what they were.
     ///
     /// # Errors
-    /// [`ShimError::Errno`] if one was copied; the function must not be used then.
+    /// [`ShimError::Errno`] if one has lost its number; the function must not be used then.
     pub fn restore_errno(&self, f: Value) -> Result<(), ShimError> {
         if sys::prs_restore_errno(self.raw(), self.require_idle(f)?) { Ok(()) } else { Err(ShimError::Errno) }
     }
