@@ -53,30 +53,15 @@ fn found(offsets: &[Polynomial], run: &Executed, wide: &Executed) -> Result<Shap
     let explained =
         |v: &View| -> Result<Typical> { if v.max_pieces() == 1 { wide.typical(v) } else { Ok(Typical::No) } };
     let mut near: Option<(Typical, View)> = None;
-    for (n, list) in [guesses, shapes::guesses(offsets, true), shifted].into_iter().enumerate() {
+    for list in [guesses, shapes::guesses(offsets, true), shifted] {
         if let Some(view) = search.simple(&list, true)? {
             let view = search.plain(&view.sizes)?.unwrap_or(view);
             return finish(wide, &view, Origin::Strides);
         }
-        let equal = near.as_ref().filter(|(typical, _)| *typical == Typical::Equal).map(|(_, view)| view);
-        // Of a band, `A[(i + j) * (k + 1) + k - i]`, a counter strides over `k`. Rows of `k` are right if
-        // there are at most `k` of them, rows of `k + 1` if `k` is not negative.
-        let is_last = n == 2;
-        if problem.certain || equal.is_some() && !is_last {
+        if problem.certain || near.as_ref().is_some_and(|(typical, _)| *typical == Typical::Equal) {
             continue;
         }
         let typical = search.weakest()?.map_or(Ok(Typical::No), explained)?;
-        if let Some(equal) = equal {
-            if typical == Typical::Equal
-                && let Some(view) = search.weakest()?
-                && view::weaker(&view.violations, Some(&equal.violations))?
-                && !is_barely_weaker(view, equal)?
-                && let Some(view) = search.chosen()?
-            {
-                near = Some((typical, view));
-            }
-            continue;
-        }
         if near.as_ref().map_or(Typical::No, |(typical, _)| *typical) < typical
             && let Some(view) = search.chosen()?
         {
@@ -86,8 +71,9 @@ fn found(offsets: &[Polynomial], run: &Executed, wide: &Executed) -> Result<Shap
     if problem.certain {
         return Err(Blocked::NeverInside.into());
     }
-    if let Some((_, view)) = near {
-        return finish(wide, &view, Origin::Strides);
+    if let Some((typical, view)) = near {
+        let band = if typical == Typical::Equal { search.band(&view)? } else { None };
+        return finish(wide, &band.unwrap_or(view), Origin::Strides);
     }
     if search.weakest()?.is_none_or(|v| v.max_pieces() > 1)
         && let Some(view) = search.simple(&shapes::by_parameters(offsets), true)?
@@ -246,6 +232,27 @@ impl<'a> Search<'a> {
             return Ok(Some(other));
         }
         Ok(Some(view))
+    }
+
+    /// A shape with an element more or less in each row, if far more parameters than of `equal` are right for
+    /// it. Of a band, `A[(i + j) * (k + 1) + k - i]`, a counter strides over `k`: rows of `k` are right if
+    /// there are at most `k` of them, rows of `k + 1` if `k` is not negative.
+    fn band(&self, equal: &View) -> Result<Option<View>> {
+        if equal.is_unconditional()? {
+            return Ok(None);
+        }
+        for guess in shapes::shifted(&equal.sizes).iter().take(2) {
+            if let Some((sizes, subscripts)) = quotient::divide(self.offsets, guess, true)
+                && let Some(view) = self.wide.view(&sizes, &subscripts, Some(&equal.violations))?
+                && view.max_pieces() == 1
+                && view::weaker(&view.violations, Some(&equal.violations))?
+                && !is_barely_weaker(&view, equal)?
+                && self.wide.typical(&view)? == Typical::Equal
+            {
+                return Ok(Some(view));
+            }
+        }
+        Ok(None)
     }
 
     /// Whether `pieced` has a condition and more pieces than `other`, which is right for some of the usual

@@ -454,7 +454,7 @@ fn rows_of_bands() {
     let seen = check_points(&case, &shape, -1..=4, -1..=4);
     assert!(seen.holds > 10 && seen.fails > 2, "{seen:?}");
     let band = "i j : 1 <= i <= n and 1 <= j <= m and i - ml <= j <= i + mu";
-    let case = Case::new("n m ml mu", "").array(band, "2ml + mu + 1", "j - 1, i - j + ml + mu");
+    let case = Case::new("n m ml mu", "").array(band, "2*ml + mu + 1", "j - 1, i - j + ml + mu");
     let shape = case.solve().unwrap();
     let right = |n, m, ml, mu| holds(&shape.assumption, &[n, m, ml, mu]);
     assert!(right(50, 50, 2, 3) && right(9, 30, 0, 4) && right(30, 9, 4, 0), "{}", shape.assumption);
