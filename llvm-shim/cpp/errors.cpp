@@ -7,7 +7,9 @@
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/CFG.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/Support/CBindingWrapping.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -210,6 +212,23 @@ void pollyrs::copyChecks(Session &S, ValueToValueMapTy &Map) {
   }
 }
 
+// Error blocks that follow a region which has two versions now use what stands for its values there: nothing led
+// to them when the others were given that.
+static void useMerged(Function &F) {
+  SmallVector<PHINode *, 16> Merged;
+  for (Instruction &I : instructions(F))
+    if (auto *PHI = dyn_cast<PHINode>(&I); PHI && PHI->hasMetadata(pollyrs::Merged))
+      Merged.push_back(PHI);
+  if (Merged.empty())
+    return;
+  const DominatorTree DT(F);
+  for (PHINode *PHI : Merged) {
+    Value *Of = PHI->getIncomingValue(0);
+    Of->replaceUsesWithIf(PHI, [&](Use &U) { return U.getUser() != PHI && !DT.dominates(Of, U) && DT.dominates(PHI, U); });
+    PHI->setMetadata(pollyrs::Merged, nullptr);
+  }
+}
+
 extern "C" {
 
 bool prs_assume_no_errors(Session *S, LLVMValueRef FRef) {
@@ -283,6 +302,7 @@ bool prs_restore_errors(Session *S, LLVMValueRef FRef) {
     Marker->eraseFromParent();
     Changed = true;
   }
+  useMerged(F);
   if (Changed)
     S->FAM.invalidate(F, PreservedAnalyses::none());
   return true;

@@ -141,6 +141,9 @@ struct ErrorCheck {
 
 struct Session;
 
+// In the metadata of a PHI that stands behind a region for a value of it, its first operand.
+constexpr char Merged[] = "pollyrs.merged";
+
 // In the metadata of a loop that only runs where rows are not equally far apart.
 inline constexpr char ApartMark[] = "pollyrs.apart";
 // In that of one that stays on the host: there is another version for what nearly all programs do.

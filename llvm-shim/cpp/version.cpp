@@ -210,8 +210,8 @@ extern "C" bool prs_version_region(LLVMValueRef FRef, LLVMBasicBlockRef CheckRef
   for (BasicBlock *BB : InOrder)
     for (Instruction &I : *BB) {
       SmallVector<Use *, 8> Outside;
-      // What nothing leads to is error blocks, and their loops, which are put back behind blocks of the
-      // region later.
+      // What nothing leads to is error blocks, and their loops, which are put back later: behind blocks of
+      // the region, or behind what follows it (pollyrs::Merged).
       for (Use &U : I.uses())
         if (BasicBlock *BB = blockOfUse(U); !Host.contains(BB) && Reachable.contains(BB))
           Outside.push_back(&U);
@@ -220,6 +220,7 @@ extern "C" bool prs_version_region(LLVMValueRef FRef, LLVMBasicBlockRef CheckRef
       PHINode *PHI = PHINode::Create(I.getType(), 2, I.getName() + ".merge", Merge->getFirstNonPHIIt());
       PHI->setDebugLoc(I.getDebugLoc());
       PHI->addIncoming(&I, HostEnd);
+      PHI->setMetadata(pollyrs::Merged, MDNode::get(F.getContext(), {}));
       for (Use *U : Outside)
         U->set(PHI);
       replaceInDebugRecords(I, *PHI, Host);
