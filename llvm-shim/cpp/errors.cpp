@@ -212,8 +212,8 @@ void pollyrs::copyChecks(Session &S, ValueToValueMapTy &Map) {
   }
 }
 
-// Error blocks that follow a region which has two versions now use what stands for its values there: nothing led
-// to them when the others were given that.
+// Error blocks that follow a region which has two versions now use what stands for its values there:
+// nothing led to them when the others were given that.
 static void useMerged(Function &F) {
   SmallVector<PHINode *, 16> Merged;
   for (Instruction &I : instructions(F))
