@@ -23,6 +23,8 @@ use std::collections::BTreeSet;
 
 /// Views derived with isl for one problem at most, a bound on compile time.
 const MAX_VIEWS: usize = 24;
+/// isl operations of the search for the rows of a band.
+const BAND: u64 = 200_000;
 
 pub(crate) fn best(problem: &Problem) -> Result<Shape> {
     let offsets = affine::element_offsets(problem)?;
@@ -236,11 +238,26 @@ impl<'a> Search<'a> {
 
     /// A shape with an element more or less in each row, if far more parameters than of `equal` are right for
     /// it. Of a band, `A[(i + j) * (k + 1) + k - i]`, a counter strides over `k`: rows of `k` are right if
-    /// there are at most `k` of them, rows of `k + 1` if `k` is not negative.
+    /// there are at most `k` of them, rows of `k + 1` if `k` is not negative. It is looked for in
+    /// nests, and not longer than bands take.
     fn band(&self, equal: &View) -> Result<Option<View>> {
-        if equal.is_unconditional()? {
+        let has_two =
+            |access: &crate::AccessPoly| access.domain.dim(pollyrs_isl::DimType::Set).map(|n| n > 1);
+        let mut several = false;
+        for access in self.run.problem.accesses {
+            several |= has_two(access)?;
+        }
+        if !several || equal.is_unconditional()? {
             return Ok(None);
         }
+        match self.run.problem.context.context().with_budget(BAND, || self.weaker_band(equal)) {
+            Err(DelinearizeError::Isl(pollyrs_isl::Error::Quota)) => Ok(None),
+            found => found,
+        }
+    }
+
+    /// [`Search::band`] within no budget of its own.
+    fn weaker_band(&self, equal: &View) -> Result<Option<View>> {
         for guess in shapes::shifted(&equal.sizes).iter().take(2) {
             if let Some((sizes, subscripts)) = quotient::divide(self.offsets, guess, true)
                 && let Some(view) = self.wide.view(&sizes, &subscripts, Some(&equal.violations))?
